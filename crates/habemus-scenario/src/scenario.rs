@@ -1,0 +1,349 @@
+//! What a scenario says.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A scripted run. Processes are named by their identifiers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// What the run shows.
+    pub title: Option<String>,
+    /// Where the lecture notes describe it: "S4".
+    pub notes: Option<String>,
+    /// The algorithm's name in the catalogue.
+    pub algorithm: String,
+    /// The identifiers, in the order of their places in the topology.
+    pub ids: Vec<u64>,
+    /// How the processes are connected; `None` leaves it to the algorithm.
+    pub topology: Option<TopologyChoice>,
+    /// The failure detector, by name; `None` leaves it to the algorithm.
+    pub detector: Option<String>,
+    /// Options of the algorithm and of its detector, as text; the catalogue knows what they mean.
+    pub options: BTreeMap<String, String>,
+    /// The seed of everything drawn at random.
+    pub seed: u64,
+    /// The network.
+    pub network: Network,
+    /// What happens when.
+    pub script: Vec<Cue>,
+    /// Faults drawn at random.
+    pub random: Option<RandomFaults>,
+    /// What the clients of a lock do.
+    pub workload: Option<Workload>,
+    /// When to stop.
+    pub until: Until,
+    /// Never go past this much virtual time.
+    pub time_limit: Option<Duration>,
+    /// Never go past this many events.
+    pub event_limit: u64,
+    /// What must come out.
+    pub expect: Expectations,
+}
+
+/// The events after which a run is cut off, unless told otherwise.
+pub const DEFAULT_EVENT_LIMIT: u64 = 1_000_000_000;
+
+impl Default for Scenario {
+    fn default() -> Self {
+        Scenario {
+            title: None,
+            notes: None,
+            algorithm: String::new(),
+            ids: Vec::new(),
+            topology: None,
+            detector: None,
+            options: BTreeMap::new(),
+            seed: 1,
+            network: Network::default(),
+            script: Vec::new(),
+            random: None,
+            workload: None,
+            until: Until::Quiet,
+            time_limit: None,
+            event_limit: DEFAULT_EVENT_LIMIT,
+            expect: Expectations::default(),
+        }
+    }
+}
+
+/// How the processes are connected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TopologyChoice {
+    /// One of the shapes by name: `complete`, `ring`, `two-way-ring`, `line`, `star`, `tree`, `grid`,
+    /// `hypercube`, `random` (degree about 4; the scenario's seed draws it).
+    Named(String),
+    /// These links, between identifiers.
+    Links(Vec<(u64, u64)>),
+}
+
+/// The network between the processes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    /// What is promised about time.
+    pub model: TimeModel,
+    /// How long a message takes.
+    pub latency: Latency,
+    /// Latency of particular links (from, to), instead of `latency`.
+    pub links: BTreeMap<(u64, u64), Latency>,
+    /// Whether messages on one link arrive in the order in which they were sent.
+    pub fifo: bool,
+    /// The probability that a message is lost.
+    pub loss: f64,
+    /// The probability that a message arrives twice.
+    pub duplication: f64,
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Network {
+            model: TimeModel::Asynchronous,
+            latency: Latency::Uniform { least: Duration::from_millis(1), most: Duration::from_millis(10) },
+            links: BTreeMap::new(),
+            fifo: true,
+            loss: 0.0,
+            duplication: 0.0,
+        }
+    }
+}
+
+/// What is promised about time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeModel {
+    /// Everything sent in one pulse arrives before the next.
+    Synchronous {
+        /// The length of a pulse.
+        pulse: Duration,
+    },
+    /// Nothing.
+    Asynchronous,
+    /// Nothing before the Global Stabilization Time; afterwards a message takes at most `delta`.
+    PartiallySynchronous {
+        /// The Global Stabilization Time.
+        gst: Duration,
+        /// The bound after it. Messages sent before it arrive by `gst + delta`.
+        delta: Duration,
+    },
+}
+
+/// How long a message takes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Latency {
+    /// Always the same.
+    Constant(Duration),
+    /// Anything between the two, equally likely.
+    Uniform {
+        /// The shortest.
+        least: Duration,
+        /// The longest.
+        most: Duration,
+    },
+    /// Memoryless with this mean.
+    Exponential {
+        /// The mean.
+        mean: Duration,
+    },
+    /// With this median, and this standard deviation of the logarithm: a long tail.
+    LogNormal {
+        /// Half of the messages are faster.
+        median: Duration,
+        /// The standard deviation of the natural logarithm.
+        sigma: f64,
+    },
+}
+
+/// An action and its occasion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cue {
+    /// When.
+    pub occasion: Occasion,
+    /// What.
+    pub action: Action,
+}
+
+/// When an action takes place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Occasion {
+    /// At this time.
+    At(Duration),
+    /// As soon as this happens; the action takes place at once, before anything else of the same step.
+    When(Trigger),
+}
+
+/// Something that an action can wait for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trigger {
+    /// The process at which it happens; `None` for any.
+    pub process: Option<u64>,
+    /// What happens.
+    pub what: TriggerKind,
+    /// The how manyth time, counted from 1.
+    pub nth: u32,
+}
+
+/// What a trigger waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TriggerKind {
+    /// The process sends a message of this kind.
+    Sends(String),
+    /// The process receives a message of this kind.
+    Receives(String),
+    /// The process becomes leader.
+    Leads,
+    /// The process learns who leads.
+    Follows,
+    /// The process enters the critical section.
+    Enters,
+    /// The process leaves the critical section.
+    Leaves,
+    /// The process crashes.
+    Crashes,
+    /// The process suspects another.
+    Suspects,
+}
+
+/// Something done to the system from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// A command of the problem, by its word ("elect", "acquire"), to these processes.
+    Command {
+        /// The word.
+        word: String,
+        /// To whom.
+        processes: Vec<u64>,
+    },
+    /// These processes crash.
+    Crash(Vec<u64>),
+    /// These processes start again.
+    Recover {
+        /// Who.
+        processes: Vec<u64>,
+        /// Whether they have forgotten what they had stored.
+        amnesia: bool,
+    },
+    /// These processes stop to react; what arrives waits.
+    Pause(Vec<u64>),
+    /// They react again.
+    Resume(Vec<u64>),
+    /// Everything that these processes send takes so much longer; zero makes them normal again.
+    Slow {
+        /// Who.
+        processes: Vec<u64>,
+        /// How much longer.
+        by: Duration,
+    },
+    /// The clocks of these processes run at this rate from now on: 1.1 is ten per cent fast.
+    Drift {
+        /// Who.
+        processes: Vec<u64>,
+        /// The rate.
+        rate: f64,
+    },
+    /// These links carry nothing, each from the first to the second.
+    Cut(Vec<(u64, u64)>),
+    /// Only processes of the same group can talk; those not named form one more group.
+    Partition(Vec<Vec<u64>>),
+    /// These links carry messages again; none named: all of them.
+    Heal(Vec<(u64, u64)>),
+    /// Messages are lost with this probability from now on.
+    Loss(f64),
+    /// The oracle detector at the first process falsely suspects the second.
+    Suspect {
+        /// Whose detector.
+        by: u64,
+        /// Whom.
+        suspect: u64,
+    },
+}
+
+/// Faults drawn at random, until a time from which the system is left in peace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RandomFaults {
+    /// Crashes per second, over all processes.
+    pub crashes: f64,
+    /// How long a crashed process stays down; `None`: for ever.
+    pub recover_after: Option<(Duration, Duration)>,
+    /// Whether recovering processes have forgotten what they had stored.
+    pub amnesia: bool,
+    /// How many processes may be down at once.
+    pub most_down: usize,
+    /// Pauses per second, over all processes.
+    pub pauses: f64,
+    /// How long a pause lasts.
+    pub pause_for: (Duration, Duration),
+    /// Cuts per second: a link (both ways), one direction of a link, or a partition in two.
+    pub cuts: f64,
+    /// How long a cut lasts.
+    pub cut_for: (Duration, Duration),
+    /// When the faults end: everything heals, and who was to recover recovers.
+    pub until: Duration,
+}
+
+/// What the clients of a lock do, each in a loop: think, acquire, hold, release.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// How often each client enters; 0: only the scripted commands count, and `hold` releases them.
+    pub entries: u32,
+    /// Who takes part; none named: all processes.
+    pub clients: Vec<u64>,
+    /// How long a client stays inside.
+    pub hold: (Duration, Duration),
+    /// How long it stays outside before it asks again.
+    pub think: (Duration, Duration),
+}
+
+/// When a run is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// When nothing can happen any more.
+    Quiet,
+    /// When all live processes have the same leader, and the script is over.
+    Agree,
+    /// At this time.
+    Time(Duration),
+    /// After so many events.
+    Events(u64),
+}
+
+/// What must come out of a run. Whatever is absent is not looked at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Expectations {
+    /// Who leads, in the eyes of every live process, at the end.
+    pub leader: Option<u64>,
+    /// Who considers itself leader at the end, exactly.
+    pub leaders: Option<Vec<u64>>,
+    /// Who entered, in this order.
+    pub entered: Option<Vec<u64>>,
+    /// Properties that hold.
+    pub holds: Vec<String>,
+    /// Properties that are violated.
+    pub violates: Vec<String>,
+    /// Messages sent: in all under "total", and by kind.
+    pub messages: BTreeMap<String, Count>,
+    /// How often the leader changed (the first election is no change).
+    pub leader_changes: Option<Count>,
+    /// Whether the run came to rest.
+    pub quiet: Option<bool>,
+    /// Late writes that the protected resource refused.
+    pub refused_writes: Option<Count>,
+}
+
+/// A number, or bounds for one; both ends count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// At least this.
+    pub least: u64,
+    /// At most this.
+    pub most: u64,
+}
+
+impl Count {
+    /// This number and no other.
+    pub fn exactly(number: u64) -> Self {
+        Count { least: number, most: number }
+    }
+
+    /// Whether `number` is within.
+    pub fn admits(self, number: u64) -> bool {
+        (self.least..=self.most).contains(&number)
+    }
+}

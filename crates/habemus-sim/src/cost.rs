@@ -1,0 +1,297 @@
+//! Measured messages beside the figure that theory gives.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use habemus::analysis::{Arrangement, Bound, CostModel, Start};
+use habemus::catalogue::{self, Request, Setup, SetupError, Visitor};
+use habemus::{Address, Message, Problem, Process, Status};
+use habemus_scenario::{Action, Cue, Network, Occasion, Scenario, Until, Workload};
+use serde::Serialize;
+
+use crate::observer::{Notice, Observer};
+use crate::plan::Plan;
+use crate::random::{Stream, Use};
+use crate::simulation::{Limits, Simulation, Stop};
+use crate::time::Time;
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct CostRequest {
+    /// The algorithm.
+    pub algorithm: String,
+    /// Its options.
+    pub options: BTreeMap<String, String>,
+    /// Systems of these sizes.
+    pub sizes: Vec<usize>,
+    /// How the identifiers lie.
+    pub arrangement: Arrangement,
+    /// Who starts.
+    pub start: Start,
+    /// How many runs of each size.
+    pub seeds: u64,
+    /// The first seed.
+    pub first_seed: u64,
+    /// The network.
+    pub network: Network,
+}
+
+/// What was measured at one size.
+#[derive(Clone, Debug, Serialize)]
+pub struct CostPoint {
+    /// How many processes.
+    pub processes: usize,
+    /// Runs measured.
+    pub runs: u64,
+    /// The fewest messages.
+    pub least: u64,
+    /// The mean.
+    pub mean: f64,
+    /// The most.
+    pub most: u64,
+    /// The mean, by kind.
+    pub by_kind: BTreeMap<String, f64>,
+    /// The longest chain of messages, on average.
+    pub longest_chain: f64,
+    /// The figure that theory gives.
+    pub theory: Option<f64>,
+    /// What kind of figure: `exactly`, `at most`, `on average`.
+    pub theory_kind: Option<&'static str>,
+    /// As a formula.
+    pub formula: Option<&'static str>,
+    /// The mean over theory.
+    pub ratio: Option<f64>,
+    /// What the measurement says of theory: why it is broken, if it is.
+    pub broken: Option<String>,
+}
+
+/// Why nothing can be measured.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CostError {
+    /// The request makes no sense.
+    #[error("{0}")]
+    Setup(SetupError),
+    /// Nobody has said how.
+    #[error("{0} has no cost model: nothing is known to hold its messages against")]
+    NoModel(String),
+    /// A run did not come to its end.
+    #[error("the run with {processes} processes and seed {seed} did not come to its end: {why}")]
+    Unfinished {
+        /// How many processes.
+        processes: usize,
+        /// The seed.
+        seed: u64,
+        /// What was missing.
+        why: String,
+    },
+    /// It was stopped.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Measures; `finished` is told each size as it is done, and `stop` ends it early.
+///
+/// # Errors
+/// If the request makes no sense, or a run does not come to its end.
+pub fn cost(
+    request: &CostRequest,
+    threads: usize,
+    stop: &AtomicBool,
+    mut finished: impl FnMut(&CostPoint),
+) -> Result<Vec<CostPoint>, CostError> {
+    let entry = catalogue::entry(&request.algorithm).map_err(CostError::Setup)?;
+    let model = entry.cost_model.ok_or_else(|| CostError::NoModel(request.algorithm.clone()))?;
+    let mut points = Vec::new();
+    for &processes in &request.sizes {
+        let runs = measure_all(request, &model, processes, threads, stop)?;
+        let option = |name: &str| request.options.get(name).cloned();
+        let bound = (model.bound)(request.arrangement, request.start, processes, &option);
+        let point = CostPoint::new(processes, &runs, bound.as_ref());
+        finished(&point);
+        points.push(point);
+    }
+    Ok(points)
+}
+
+fn measure_all(
+    request: &CostRequest,
+    model: &CostModel,
+    processes: usize,
+    threads: usize,
+    stop: &AtomicBool,
+) -> Result<Vec<Measured>, CostError> {
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(BTreeMap::new());
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed) as u64;
+            if number >= request.seeds {
+                break;
+            }
+            let result = if stop.load(Ordering::Relaxed) {
+                Err(CostError::Interrupted)
+            } else {
+                measure(request, model, processes, request.first_seed.wrapping_add(number))
+            };
+            results.lock().expect("no thread panics while it holds the lock").insert(number, result);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.max(1) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    results.into_inner().expect("no thread panics while it holds the lock").into_values().collect()
+}
+
+/// One run.
+fn measure(
+    request: &CostRequest,
+    model: &CostModel,
+    processes: usize,
+    seed: u64,
+) -> Result<Measured, CostError> {
+    let mut layout = Stream::new(seed, Use::Layout);
+    let arranged = (model.arrange)(request.arrangement, request.start, processes, &mut layout);
+    let ids = |ids: &[habemus::Id]| ids.iter().map(|id| id.0).collect::<Vec<u64>>();
+    let at_once = |action| Cue { occasion: Occasion::At(std::time::Duration::ZERO), action };
+    let mut script = Vec::new();
+    if !arranged.down.is_empty() {
+        script.push(at_once(Action::Crash(ids(&arranged.down))));
+    }
+    let scenario = Scenario {
+        algorithm: request.algorithm.clone(),
+        ids: ids(&arranged.ids),
+        options: request.options.clone(),
+        seed,
+        network: request.network.clone(),
+        script,
+        ..Scenario::default()
+    };
+    let asked = Request {
+        algorithm: &scenario.algorithm,
+        ids: arranged.ids.clone(),
+        shape: None,
+        // The processes that start are told to; nothing is to be detected.
+        detector: catalogue::entry(&request.algorithm)
+            .ok()
+            .and_then(|entry| entry.detectors.contains(&"none").then_some("none")),
+        options: &scenario.options,
+        pulse: habemus::DEFAULT_PULSE,
+    };
+    let start = ids(&arranged.start);
+    catalogue::build(&asked, Measure { scenario: &scenario, start }).map_err(CostError::Setup)?
+}
+
+struct Measure<'a> {
+    scenario: &'a Scenario,
+    start: Vec<u64>,
+}
+
+impl Visitor for Measure<'_> {
+    type Result = Result<Measured, CostError>;
+
+    fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
+        let mut scenario = self.scenario.clone();
+        let word = P::Problem::COMMANDS.first().copied().unwrap_or_default();
+        scenario.script.push(Cue {
+            occasion: Occasion::At(std::time::Duration::ZERO),
+            action: Action::Command { word: word.to_owned(), processes: self.start },
+        });
+        // Whoever enters leaves at once.
+        let zero = (std::time::Duration::ZERO, std::time::Duration::ZERO);
+        scenario.workload = Some(Workload { entries: 0, clients: Vec::new(), hold: zero, think: zero });
+        let unfinished = |why: &str| CostError::Unfinished {
+            processes: scenario.ids.len(),
+            seed: scenario.seed,
+            why: why.to_owned(),
+        };
+        let plan =
+            Plan::<P>::new(&scenario, &setup.system).map_err(|error| unfinished(&error.to_string()))?;
+        let counter = Counter { depth: vec![0; setup.system.len()], measured: Measured::default() };
+        let mut simulation = Simulation::new(setup.system, &scenario, plan, setup.oracle, counter);
+        simulation.start();
+        let limits = Limits { until: Until::Quiet, time: Time::MAX, events: scenario.event_limit };
+        if simulation.run(limits) != Stop::Quiet {
+            return Err(unfinished("the limit of events was reached"));
+        }
+        let measured = simulation.into_observer().measured;
+        if measured.done == 0 {
+            return Err(unfinished("nobody was elected, nobody entered"));
+        }
+        Ok(measured)
+    }
+}
+
+/// What one run cost.
+#[derive(Clone, Debug, Default)]
+struct Measured {
+    messages: u64,
+    by_kind: Vec<(&'static str, u64)>,
+    longest_chain: u32,
+    /// Leaders elected, entries made.
+    done: u64,
+}
+
+/// The observer that only counts.
+struct Counter {
+    depth: Vec<u32>,
+    measured: Measured,
+}
+
+impl<P: Process> Observer<P> for Counter {
+    type Stamp = u32;
+
+    fn sent(&mut self, _: Time, from: Address, _: Address, message: &P::Message) -> u32 {
+        let measured = &mut self.measured;
+        measured.messages += 1;
+        let kind = message.kind();
+        match measured.by_kind.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, count)) => *count += 1,
+            None => measured.by_kind.push((kind, 1)),
+        }
+        self.depth[from.index()] + 1
+    }
+
+    fn delivered(&mut self, _: Time, _: Address, to: Address, _: &P::Message, depth: &u32) {
+        let mine = &mut self.depth[to.index()];
+        *mine = (*mine).max(*depth);
+        self.measured.longest_chain = self.measured.longest_chain.max(*depth);
+    }
+
+    fn noticed(&mut self, _: Time, _: Address, notice: Notice<'_, P>) {
+        if let Notice::Output(output) = notice {
+            let status = P::Problem::status_after_output(output);
+            self.measured.done += u64::from(matches!(status, Some(Status::Leading | Status::Inside)));
+        }
+    }
+}
+
+impl CostPoint {
+    fn new(processes: usize, runs: &[Measured], bound: Option<&Bound>) -> Self {
+        let count = runs.len().max(1) as f64;
+        let mean = runs.iter().map(|run| run.messages).sum::<u64>() as f64 / count;
+        let mut by_kind: BTreeMap<String, f64> = BTreeMap::new();
+        for (kind, messages) in runs.iter().flat_map(|run| &run.by_kind) {
+            *by_kind.entry((*kind).to_owned()).or_default() += *messages as f64 / count;
+        }
+        let least = runs.iter().map(|run| run.messages).min().unwrap_or(0);
+        let most = runs.iter().map(|run| run.messages).max().unwrap_or(0);
+        CostPoint {
+            processes,
+            runs: runs.len() as u64,
+            least,
+            mean,
+            most,
+            by_kind,
+            longest_chain: runs.iter().map(|run| f64::from(run.longest_chain)).sum::<f64>() / count,
+            theory: bound.map(|bound| bound.messages),
+            theory_kind: bound.map(|bound| bound.kind.words()),
+            formula: bound.map(|bound| bound.formula),
+            ratio: bound.filter(|bound| bound.messages > 0.0).map(|bound| mean / bound.messages),
+            broken: bound.and_then(|bound| bound.broken_by(least, most)),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Faults drawn at random, as a script: what was drawn can be read, repeated and shrunk.
+
+use std::time::Duration;
+
+use habemus_scenario::{Action, Cue, Occasion, RandomFaults};
+
+use crate::random::{Stream, Use};
+use crate::time::{Time, nanos};
+
+/// Draws the faults of `seed` for the processes `ids`. At the end everything is well again: links are healed,
+/// paused processes resume, and who was to recover has recovered.
+pub fn draw_faults(random: &RandomFaults, ids: &[u64], seed: u64) -> Vec<Cue> {
+    let mut stream = Stream::new(seed, Use::Faults);
+    let end = nanos(random.until);
+    let mut cues = Vec::new();
+    crashes(random, ids, end, &mut stream, &mut cues);
+    pauses(random, ids, end, &mut stream, &mut cues);
+    cuts(random, ids, end, &mut stream, &mut cues);
+    cues.sort_by_key(|(time, _)| *time);
+    if random.cuts > 0.0 {
+        cues.push((end, Action::Heal(Vec::new())));
+    }
+    let cue = |(time, action)| Cue { occasion: Occasion::At(Duration::from_nanos(time)), action };
+    cues.into_iter().map(cue).collect()
+}
+
+/// Instants at which something happens `rate` times a second, until `end`.
+fn instants(rate: f64, end: Time, stream: &mut Stream) -> Vec<Time> {
+    let mut instants = Vec::new();
+    if rate > 0.0 {
+        let mut at = stream.exponential(1e9 / rate);
+        while at < end as f64 && instants.len() < MOST {
+            instants.push(at as Time);
+            at += stream.exponential(1e9 / rate);
+        }
+    }
+    instants
+}
+
+/// A rate that would draw more faults of one kind than this is cut off.
+const MOST: usize = 100_000;
+
+fn crashes(
+    random: &RandomFaults,
+    ids: &[u64],
+    end: Time,
+    stream: &mut Stream,
+    cues: &mut Vec<(Time, Action)>,
+) {
+    // When each process is up again; `Time::MAX` if never.
+    let mut down: Vec<(usize, Time)> = Vec::new();
+    for at in instants(random.crashes, end, stream) {
+        down.retain(|(_, until)| *until > at);
+        let index = stream.below(ids.len() as u64) as usize;
+        let pause = random.recover_after.map(|(least, most)| stream.between(nanos(least), nanos(most)));
+        if down.len() >= random.most_down || down.iter().any(|(other, _)| *other == index) {
+            continue;
+        }
+        cues.push((at, Action::Crash(vec![ids[index]])));
+        match pause {
+            Some(pause) => {
+                let until = at.saturating_add(pause).min(end);
+                cues.push((until, Action::Recover { processes: vec![ids[index]], amnesia: random.amnesia }));
+                down.push((index, until));
+            }
+            None => down.push((index, Time::MAX)),
+        }
+    }
+}
+
+fn pauses(
+    random: &RandomFaults,
+    ids: &[u64],
+    end: Time,
+    stream: &mut Stream,
+    cues: &mut Vec<(Time, Action)>,
+) {
+    for at in instants(random.pauses, end, stream) {
+        let id = ids[stream.below(ids.len() as u64) as usize];
+        let pause = stream.between(nanos(random.pause_for.0), nanos(random.pause_for.1));
+        cues.push((at, Action::Pause(vec![id])));
+        cues.push((at.saturating_add(pause).min(end), Action::Resume(vec![id])));
+    }
+}
+
+fn cuts(random: &RandomFaults, ids: &[u64], end: Time, stream: &mut Stream, cues: &mut Vec<(Time, Action)>) {
+    if ids.len() < 2 {
+        return;
+    }
+    for at in instants(random.cuts, end, stream) {
+        let a = stream.below(ids.len() as u64) as usize;
+        let b = (a + 1 + stream.below(ids.len() as u64 - 1) as usize) % ids.len();
+        let (a, b) = (ids[a], ids[b]);
+        let links = match stream.below(3) {
+            0 => vec![(a, b)],
+            1 => vec![(a, b), (b, a)],
+            _ => {
+                let side: Vec<bool> = ids.iter().map(|_| stream.below(2) == 0).collect();
+                let apart = |from: usize| {
+                    let side = &side;
+                    let others = (0..ids.len()).filter(move |&to| side[from] != side[to]);
+                    others.map(move |to| (ids[from], ids[to]))
+                };
+                (0..ids.len()).flat_map(apart).collect()
+            }
+        };
+        let pause = stream.between(nanos(random.cut_for.0), nanos(random.cut_for.1));
+        if !links.is_empty() {
+            cues.push((at, Action::Cut(links.clone())));
+            cues.push((at.saturating_add(pause).min(end), Action::Heal(links)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random() -> RandomFaults {
+        let ms = Duration::from_millis;
+        RandomFaults {
+            crashes: 20.0,
+            recover_after: Some((ms(50), ms(200))),
+            amnesia: false,
+            most_down: 2,
+            pauses: 5.0,
+            pause_for: (ms(10), ms(100)),
+            cuts: 10.0,
+            cut_for: (ms(10), ms(100)),
+            until: Duration::from_secs(2),
+        }
+    }
+
+    #[test]
+    fn never_more_are_down_than_allowed_and_all_is_well_at_the_end() {
+        for seed in 0..50 {
+            let cues = draw_faults(&random(), &[1, 2, 3, 4, 5], seed);
+            let (mut down, mut worst) = (std::collections::BTreeSet::new(), 0);
+            for cue in &cues {
+                let Occasion::At(at) = cue.occasion else { panic!("drawn faults have a time") };
+                assert!(at <= random().until);
+                match &cue.action {
+                    Action::Crash(who) => assert!(down.insert(who[0]), "crashed twice"),
+                    Action::Recover { processes, .. } => assert!(down.remove(&processes[0])),
+                    _ => {}
+                }
+                worst = worst.max(down.len());
+            }
+            assert!(worst <= 2 && down.is_empty());
+            assert_eq!(cues.last().map(|cue| &cue.action), Some(&Action::Heal(Vec::new())));
+        }
+    }
+
+    #[test]
+    fn the_seed_decides() {
+        let ids = [1, 2, 3];
+        assert_eq!(draw_faults(&random(), &ids, 4), draw_faults(&random(), &ids, 4));
+        assert_ne!(draw_faults(&random(), &ids, 4), draw_faults(&random(), &ids, 5));
+    }
+}

@@ -1,0 +1,37 @@
+//! Deterministic simulation: virtual time, a seeded network, faults, properties, a trace.
+//!
+//! One seed replays everything bit for bit. [`run()`] plays a scenario, [`sweep()`] plays it under thousands of
+//! seeds, [`cost()`] measures an algorithm's messages against theory, and [`Simulation`] is the engine below
+//! them, for whoever wants to drive a process of their own.
+
+mod cost;
+mod digest;
+mod faults;
+mod network;
+mod observer;
+mod plan;
+mod queue;
+mod random;
+mod report;
+mod run;
+mod shrink;
+mod simulation;
+mod statistics;
+mod sweep;
+mod time;
+mod watch;
+
+pub use cost::{CostError, CostPoint, CostRequest, cost};
+pub use faults::draw_faults;
+pub use observer::{NetworkChange, Notice, Observer};
+pub use plan::PlanError;
+pub use queue::Queue;
+pub use random::{Stream, Use};
+pub use report::{PropertyLine, Report};
+pub use run::{RunError, run};
+pub use shrink::{Shrunk, shrink};
+pub use simulation::{Limits, Simulation, Stop};
+pub use statistics::{Spread, Statistics};
+pub use sweep::{Failure, SweepReport, Sweeping, sweep};
+pub use time::{Time, nanos};
+pub use watch::{CLOCK_LIMIT, PropertyReport, Stamp, Watch};

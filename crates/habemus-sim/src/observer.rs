@@ -1,0 +1,83 @@
+//! What a simulation tells whoever watches it.
+//!
+//! The observer is a type parameter of the simulation: nobody watching, `()`, costs nothing at all.
+
+use habemus::{Address, Command, Output, Process, Suspicion};
+use habemus_trace::Dropped;
+
+use crate::time::Time;
+
+/// Somebody who watches a simulation.
+pub trait Observer<P: Process> {
+    /// What it attaches to a message when it is sent, to have it back when the message arrives.
+    type Stamp: Clone;
+
+    /// A message leaves.
+    fn sent(&mut self, at: Time, from: Address, to: Address, message: &P::Message) -> Self::Stamp;
+
+    /// A message is about to be handled by its receiver.
+    fn delivered(&mut self, at: Time, from: Address, to: Address, message: &P::Message, stamp: &Self::Stamp) {
+        let _ = (at, from, to, message, stamp);
+    }
+
+    /// A message is lost.
+    fn dropped(&mut self, at: Time, from: Address, to: Address, stamp: &Self::Stamp, why: Dropped) {
+        let _ = (at, from, to, stamp, why);
+    }
+
+    /// Something happens at a process.
+    fn noticed(&mut self, at: Time, process: Address, notice: Notice<'_, P>) {
+        let _ = (at, process, notice);
+    }
+
+    /// Links fail or heal.
+    fn network_changed(&mut self, at: Time, change: NetworkChange<'_>) {
+        let _ = (at, change);
+    }
+
+    /// Whether all live processes have the same leader; asked only where the run should stop then.
+    fn agreed(&self) -> bool {
+        false
+    }
+}
+
+/// Something that happens at a process, other than messages.
+#[derive(Clone, Copy, Debug)]
+pub enum Notice<'a, P: Process> {
+    /// It started.
+    Started {
+        /// Again, after a crash.
+        recovered: bool,
+    },
+    /// It crashed.
+    Crashed,
+    /// It stopped to react.
+    Paused,
+    /// It reacts again.
+    Resumed,
+    /// A timer ran out.
+    Timer(&'a P::Timer),
+    /// Its application asked for something.
+    Command(&'a Command<P>),
+    /// It told its application something.
+    Output(&'a Output<P>),
+    /// A detector spoke: the oracle, or the one below the algorithm.
+    Suspicion(Suspicion),
+}
+
+/// What happens to links, each from the first to the second.
+#[derive(Clone, Copy, Debug)]
+pub enum NetworkChange<'a> {
+    /// They stop to carry messages.
+    Cut(&'a [(Address, Address)]),
+    /// They carry messages again.
+    Healed(&'a [(Address, Address)]),
+}
+
+/// Nobody watches.
+impl<P: Process> Observer<P> for () {
+    type Stamp = ();
+
+    #[inline]
+    fn sent(&mut self, _: Time, _: Address, _: Address, _: &P::Message) {}
+}

@@ -1,0 +1,199 @@
+//! What came of a run, and whether it is what was expected.
+
+use habemus::property::Verdict;
+use habemus_scenario::{Count, Expectations};
+use habemus_trace::Trace;
+use serde::Serialize;
+
+use crate::simulation::Stop;
+use crate::statistics::Statistics;
+
+/// Everything to be said of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The algorithm.
+    pub algorithm: String,
+    /// What it solves.
+    pub problem: String,
+    /// How many processes there were.
+    pub processes: usize,
+    /// The seed that repeats it.
+    pub seed: u64,
+    /// Why it ended, in words.
+    pub stop: String,
+    /// Whether it came to rest by itself.
+    pub quiet: bool,
+    /// The leader that all live processes name, if they do.
+    pub leader: Option<u64>,
+    /// Those that consider themselves leader.
+    pub leaders: Vec<u64>,
+    /// Those that are down.
+    pub down: Vec<u64>,
+    /// Who entered, in order (the first ten thousand entries).
+    pub entered: Vec<u64>,
+    /// What it cost.
+    pub statistics: Statistics,
+    /// What became of each property.
+    pub properties: Vec<PropertyLine>,
+    /// Whether there was anything to expect beyond the algorithm's promises.
+    pub expected_something: bool,
+    /// What is not as expected; empty if all is well.
+    pub failures: Vec<String>,
+    /// The fingerprint of everything that happened.
+    pub fingerprint: String,
+    /// The trace, if one was wanted.
+    #[serde(skip)]
+    pub trace: Option<Trace>,
+}
+
+/// One property in a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PropertyLine {
+    /// Its name.
+    pub name: String,
+    /// What it demands.
+    pub demand: String,
+    /// `holds`, `violated` or `open`.
+    pub verdict: &'static str,
+    /// How it was broken, or why it is open.
+    pub explanation: Option<String>,
+    /// Whether the algorithm promises it under its model.
+    pub promised: bool,
+}
+
+impl PropertyLine {
+    pub(crate) fn new(name: &str, demand: &str, verdict: Verdict, promised: bool) -> Self {
+        let (verdict, explanation) = match verdict {
+            Verdict::Holds => ("holds", None),
+            Verdict::Violated(violation) => ("violated", Some(violation.0)),
+            Verdict::Open(reason) => ("open", Some(reason)),
+        };
+        PropertyLine { name: name.to_owned(), demand: demand.to_owned(), verdict, explanation, promised }
+    }
+}
+
+impl Report {
+    /// Whether everything is as expected.
+    pub fn succeeded(&self) -> bool {
+        self.failures.is_empty()
+    }
+
+    pub(crate) fn describe(stop: Stop) -> &'static str {
+        match stop {
+            Stop::Quiet => "nothing more could happen",
+            Stop::Agreed => "all live processes agreed on the leader",
+            Stop::Time => "the time asked for had come",
+            Stop::Events => "the number of events asked for was reached",
+            Stop::TimeLimit => "the time limit was reached",
+            Stop::EventLimit => "the event limit was reached",
+        }
+    }
+
+    fn property(&self, name: &str) -> Option<&PropertyLine> {
+        self.properties.iter().find(|line| line.name == name)
+    }
+
+    /// What is not as expected. A promise that is broken without being expected so is one of those.
+    pub(crate) fn check(&self, expect: &Expectations) -> Vec<String> {
+        let mut failures = Vec::new();
+        if let Some(leader) = expect.leader
+            && self.leader != Some(leader)
+        {
+            failures.push(format!(
+                "expected all live processes to follow {leader}, but {}",
+                match (self.leader, self.leaders.as_slice()) {
+                    (Some(other), _) => format!("they follow {other}"),
+                    (None, []) => "nobody leads".to_owned(),
+                    (None, leaders) => format!("they do not agree ({} lead)", list(leaders)),
+                }
+            ));
+        }
+        if let Some(leaders) = &expect.leaders
+            && sorted(leaders) != sorted(&self.leaders)
+        {
+            failures.push(format!("expected leaders: {}; found: {}", list(leaders), list(&self.leaders)));
+        }
+        if let Some(entered) = &expect.entered
+            && *entered != self.entered
+        {
+            failures.push(format!(
+                "expected them to enter in the order {}; found: {}",
+                list(entered),
+                list(&self.entered)
+            ));
+        }
+        for name in &expect.holds {
+            if let Some(line) = self.property(name)
+                && line.verdict != "holds"
+            {
+                let why = line.explanation.as_deref().unwrap_or_default();
+                failures.push(format!("expected {name} to hold, but it is {}: {why}", line.verdict));
+            }
+        }
+        for name in &expect.violates {
+            if let Some(line) = self.property(name)
+                && line.verdict != "violated"
+            {
+                failures.push(format!("expected {name} to be violated, but it is not ({})", line.verdict));
+            }
+        }
+        for line in &self.properties {
+            let mentioned = expect.violates.contains(&line.name) || expect.holds.contains(&line.name);
+            if line.promised && line.verdict == "violated" && !mentioned {
+                let why = line.explanation.as_deref().unwrap_or_default();
+                failures.push(format!("{} is promised, but violated: {why}", line.name));
+            }
+        }
+        for (kind, count) in &expect.messages {
+            let sent = match kind.as_str() {
+                "total" => self.statistics.messages,
+                kind => self.statistics.by_kind.get(kind).copied().unwrap_or(0),
+            };
+            let what = if kind == "total" { "messages".to_owned() } else { format!("{kind} messages") };
+            failures.extend(outside(*count, sent, &what));
+        }
+        if let Some(count) = expect.leader_changes {
+            failures.extend(outside(count, self.statistics.leader_changes, "leader changes"));
+        }
+        if let Some(count) = expect.refused_writes {
+            failures.extend(outside(count, self.statistics.refused_writes, "refused writes"));
+        }
+        if let Some(quiet) = expect.quiet
+            && quiet != self.quiet
+        {
+            let (wanted, found) =
+                if quiet { ("to come to rest", "did not") } else { ("to go on", "came to rest") };
+            failures.push(format!("expected the run {wanted}, but it {found}"));
+        }
+        failures
+    }
+
+    /// Names of properties, in expectations, that this run does not know.
+    pub(crate) fn unknown_properties<'a>(&self, expect: &'a Expectations) -> Vec<&'a String> {
+        let all = expect.holds.iter().chain(&expect.violates);
+        all.filter(|name| self.property(name).is_none()).collect()
+    }
+}
+
+fn outside(count: Count, found: u64, what: &str) -> Option<String> {
+    let wanted = match count {
+        Count { least, most } if least == most => format!("{least}"),
+        Count { least: 0, most } => format!("at most {most}"),
+        Count { least, most: u64::MAX } => format!("at least {least}"),
+        Count { least, most } => format!("{least} to {most}"),
+    };
+    (!count.admits(found)).then(|| format!("expected {wanted} {what}, found {found}"))
+}
+
+fn list(ids: &[u64]) -> String {
+    if ids.is_empty() {
+        return "nobody".to_owned();
+    }
+    ids.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn sorted(ids: &[u64]) -> Vec<u64> {
+    let mut ids = ids.to_vec();
+    ids.sort_unstable();
+    ids
+}

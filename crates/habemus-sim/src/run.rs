@@ -1,0 +1,197 @@
+//! Playing a scenario.
+
+use habemus::catalogue::{self, Request, Setup, SetupError, Shape, Visitor};
+use habemus::property::{End, Monitor};
+use habemus::{Address, Id, Process, Status};
+use habemus_scenario::{Occasion, Scenario, TimeModel, TopologyChoice, Until};
+use habemus_trace::Header;
+
+use crate::faults::draw_faults;
+use crate::plan::{Plan, PlanError};
+use crate::report::{PropertyLine, Report};
+use crate::simulation::{Limits, Simulation, Stop};
+use crate::time::{Time, nanos};
+use crate::watch::Watch;
+
+/// Why a scenario cannot be played.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The system makes no sense.
+    #[error("{0}")]
+    Setup(SetupError),
+    /// The script makes no sense.
+    #[error("{0}")]
+    Plan(#[from] PlanError),
+    /// An expectation names a property that the problem does not have.
+    #[error("there is no property '{name}' of {problem}; there are: {}", known.join(", "))]
+    UnknownProperty {
+        /// The name.
+        name: String,
+        /// The problem.
+        problem: String,
+        /// Its properties.
+        known: Vec<String>,
+    },
+}
+
+impl From<SetupError> for RunError {
+    fn from(error: SetupError) -> Self {
+        RunError::Setup(error)
+    }
+}
+
+/// How long a system that never rests is left in peace after the last scripted event, in nanoseconds.
+const PEACE: Time = 10_000_000_000;
+/// How long a system that should come to rest may take, in nanoseconds: a day.
+const PATIENCE: Time = 86_400_000_000_000;
+
+/// Plays a scenario, with or without keeping the trace.
+///
+/// # Errors
+/// If the scenario makes no sense.
+pub fn run(scenario: &Scenario, keep_trace: bool) -> Result<Report, RunError> {
+    let request = request(scenario)?;
+    catalogue::build(&request, Play { scenario, keep_trace })?
+}
+
+/// What a scenario asks of the catalogue.
+pub(crate) fn request(scenario: &Scenario) -> Result<Request<'_>, RunError> {
+    let ids: Vec<Id> = scenario.ids.iter().copied().map(Id).collect();
+    let shape = match &scenario.topology {
+        None => None,
+        Some(TopologyChoice::Named(name)) => Some(Shape::Named(name.clone())),
+        Some(TopologyChoice::Links(links)) => {
+            let place = |id: u64| {
+                let index = scenario.ids.iter().position(|other| *other == id);
+                let unknown = || PlanError::UnknownProcess { id, known: scenario.ids.clone() };
+                index.map(|index| index as u32).ok_or_else(unknown)
+            };
+            let links: Result<Vec<_>, PlanError> =
+                links.iter().map(|(a, b)| Ok((place(*a)?, place(*b)?))).collect();
+            Some(Shape::Links(links?))
+        }
+    };
+    let pulse = match scenario.network.model {
+        TimeModel::Synchronous { pulse } => pulse,
+        _ => habemus::DEFAULT_PULSE,
+    };
+    Ok(Request {
+        algorithm: &scenario.algorithm,
+        ids,
+        shape,
+        detector: scenario.detector.as_deref(),
+        options: &scenario.options,
+        pulse,
+    })
+}
+
+struct Play<'a> {
+    scenario: &'a Scenario,
+    keep_trace: bool,
+}
+
+impl Visitor for Play<'_> {
+    type Result = Result<Report, RunError>;
+
+    fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
+        let scenario = with_drawn_faults(self.scenario);
+        let scenario = scenario.as_ref().unwrap_or(self.scenario);
+        let header = self.keep_trace.then(|| header(scenario, &setup));
+        let plan = Plan::new(scenario, &setup.system)?;
+        let limits = limits(scenario, setup.perpetual);
+        let watch = Watch::<P>::new(setup.population.clone(), header);
+        let mut simulation = Simulation::new(setup.system.clone(), scenario, plan, setup.oracle, watch);
+        simulation.start();
+        let stop = simulation.run(limits);
+        // A system that hums for ever has had its time of peace: what has not happened by then will not.
+        let at_peace = setup.perpetual && stop == Stop::TimeLimit && scenario.time_limit.is_none();
+        let end = if stop == Stop::Quiet || at_peace { End::Quiet } else { End::CutOff };
+        report(self.scenario, &setup, simulation, stop, end)
+    }
+}
+
+/// The scenario with the faults of its seed written into the script; `None` if none are drawn.
+pub(crate) fn with_drawn_faults(scenario: &Scenario) -> Option<Scenario> {
+    let random = scenario.random.as_ref()?;
+    let mut drawn = scenario.clone();
+    drawn.random = None;
+    drawn.script.extend(draw_faults(random, &scenario.ids, scenario.seed));
+    Some(drawn)
+}
+
+fn limits(scenario: &Scenario, perpetual: bool) -> Limits {
+    let timed = scenario.script.iter().filter_map(|cue| match cue.occasion {
+        Occasion::At(time) => Some(nanos(time)),
+        Occasion::When(_) => None,
+    });
+    let last = timed.max().unwrap_or(0);
+    let default = last.saturating_add(if perpetual { PEACE } else { PATIENCE });
+    let asked = match scenario.until {
+        Until::Time(time) => nanos(time),
+        _ => 0,
+    };
+    let time = scenario.time_limit.map_or(default.max(asked), nanos);
+    Limits { until: scenario.until, time, events: scenario.event_limit }
+}
+
+fn header<P: Process>(scenario: &Scenario, setup: &Setup<P>) -> Header {
+    Header {
+        format: habemus_trace::FORMAT,
+        algorithm: setup.entry.name.to_owned(),
+        problem: setup.entry.problem.to_owned(),
+        title: scenario.title.clone(),
+        processes: scenario.ids.clone(),
+        topology: setup.topology.clone(),
+        seed: Some(scenario.seed),
+    }
+}
+
+fn report<P: Process>(
+    scenario: &Scenario,
+    setup: &Setup<P>,
+    simulation: Simulation<P, Watch<P>>,
+    stop: Stop,
+    end: End,
+) -> Result<Report, RunError> {
+    let (time, events) = (simulation.now(), simulation.events());
+    let mut watch = simulation.into_observer();
+    let population = &setup.population;
+    let addresses = || (0..population.len() as u32).map(Address);
+    let named = |keep: &dyn Fn(Address) -> bool| {
+        addresses().filter(|&address| keep(address)).map(|address| population.id(address).0).collect()
+    };
+    let mut statistics = watch.statistics();
+    (statistics.time, statistics.events) = (time, events);
+    statistics.refused_writes = watch.monitors().map(Monitor::refused_writes).sum();
+    let line = |property: crate::watch::PropertyReport| {
+        let promised = setup.entry.promises.contains(&property.name);
+        PropertyLine::new(property.name, property.demand, property.verdict, promised)
+    };
+    let mut report = Report {
+        algorithm: setup.entry.name.to_owned(),
+        problem: setup.entry.problem.to_owned(),
+        processes: population.len(),
+        seed: scenario.seed,
+        stop: Report::describe(stop).to_owned(),
+        quiet: stop == Stop::Quiet,
+        leader: watch.agreed_leader().map(|leader| leader.0),
+        leaders: named(&|address| watch.status(address) == Some(Status::Leading)),
+        down: named(&|address| watch.status(address).is_none()),
+        entered: watch.entered().iter().map(|&address| population.id(address).0).collect(),
+        statistics,
+        properties: watch.properties(end).into_iter().map(line).collect(),
+        expected_something: scenario.expect != habemus_scenario::Expectations::default(),
+        failures: Vec::new(),
+        fingerprint: format!("{:016x}", watch.fingerprint()),
+        trace: watch.take_trace(),
+    };
+    if let Some(name) = report.unknown_properties(&scenario.expect).first() {
+        return Err(RunError::UnknownProperty {
+            name: (*name).clone(),
+            problem: report.problem,
+            known: report.properties.into_iter().map(|line| line.name).collect(),
+        });
+    }
+    report.failures = report.check(&scenario.expect);
+    Ok(report)
+}

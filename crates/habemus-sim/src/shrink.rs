@@ -1,0 +1,111 @@
+//! Making a failing run smaller: fewer faults, the same failure.
+
+use habemus_scenario::{Action, Cue, Scenario};
+
+use crate::run::{run, with_drawn_faults};
+
+/// A failing scenario with as few faults as could be found.
+#[derive(Clone, Debug)]
+pub struct Shrunk {
+    /// The scenario; its faults stand in its script.
+    pub scenario: Scenario,
+    /// What is wrong with its run.
+    pub failures: Vec<String>,
+    /// How many faults the failing run had.
+    pub faults_before: usize,
+    /// How many are left.
+    pub faults_after: usize,
+    /// How many runs it took to find out.
+    pub tries: u32,
+}
+
+/// After so many runs the smallest found so far is good enough.
+const MOST_TRIES: u32 = 2_000;
+
+/// Takes faults out of a failing scenario as long as it goes on failing; `None` if it does not fail.
+pub fn shrink(scenario: &Scenario) -> Option<Shrunk> {
+    let mut search = Search { tries: 0 };
+    let mut smallest = with_drawn_faults(scenario).unwrap_or_else(|| scenario.clone());
+    let mut failures = search.fails(&smallest)?;
+    let faults_before = count_faults(&smallest.script);
+    for simpler in [no_loss, no_duplication] {
+        let candidate = simpler(&smallest);
+        if candidate != smallest
+            && let Some(found) = search.fails(&candidate)
+        {
+            (smallest, failures) = (candidate, found);
+        }
+    }
+    // Delta debugging: try to do without ever smaller parts of the faults, until no single one can go.
+    let mut part = faults_before.div_ceil(2);
+    while part > 0 {
+        let mut progress = false;
+        let mut start = 0;
+        while start < count_faults(&smallest.script) && search.tries < MOST_TRIES {
+            let candidate = Scenario { script: without(&smallest.script, start, part), ..smallest.clone() };
+            match search.fails(&candidate) {
+                Some(found) => {
+                    (smallest, failures) = (candidate, found);
+                    progress = true;
+                }
+                None => start += part,
+            }
+        }
+        if search.tries >= MOST_TRIES {
+            break;
+        }
+        part = match (part, progress) {
+            (1, true) => 1,
+            (1, false) => 0,
+            (part, _) => part.div_ceil(2),
+        };
+    }
+    let faults_after = count_faults(&smallest.script);
+    Some(Shrunk { scenario: smallest, failures, faults_before, faults_after, tries: search.tries })
+}
+
+struct Search {
+    tries: u32,
+}
+
+impl Search {
+    fn fails(&mut self, scenario: &Scenario) -> Option<Vec<String>> {
+        self.tries += 1;
+        let report = run(scenario, false).ok()?;
+        (!report.failures.is_empty()).then_some(report.failures)
+    }
+}
+
+fn no_loss(scenario: &Scenario) -> Scenario {
+    let mut scenario = scenario.clone();
+    scenario.network.loss = 0.0;
+    scenario
+}
+
+fn no_duplication(scenario: &Scenario) -> Scenario {
+    let mut scenario = scenario.clone();
+    scenario.network.duplication = 0.0;
+    scenario
+}
+
+/// A fault is anything but a command: commands are what the run is about.
+fn is_fault(cue: &Cue) -> bool {
+    !matches!(cue.action, Action::Command { .. })
+}
+
+fn count_faults(script: &[Cue]) -> usize {
+    script.iter().filter(|cue| is_fault(cue)).count()
+}
+
+/// The script without `count` faults from the `start`-th on.
+fn without(script: &[Cue], start: usize, count: usize) -> Vec<Cue> {
+    let mut number = 0;
+    let keep = |cue: &&Cue| {
+        if !is_fault(cue) {
+            return true;
+        }
+        number += 1;
+        !(start + 1..start + 1 + count).contains(&number)
+    };
+    script.iter().filter(keep).cloned().collect()
+}

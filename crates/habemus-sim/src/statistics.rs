@@ -1,0 +1,143 @@
+//! What a run cost.
+
+use std::collections::BTreeMap;
+
+use habemus::{Id, Status};
+use serde::Serialize;
+
+use crate::time::Time;
+
+/// The figures of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Statistics {
+    /// Messages sent.
+    pub messages: u64,
+    /// Messages sent, by kind.
+    pub by_kind: BTreeMap<String, u64>,
+    /// Of those, the hum of detectors.
+    pub background: u64,
+    /// Their size in bytes, as they would go over a wire.
+    pub bytes: u64,
+    /// The size of the largest.
+    pub largest: u64,
+    /// Messages that arrived; a duplicated one counts twice.
+    pub delivered: u64,
+    /// Messages lost: by chance, on a cut link, at a dead receiver.
+    pub dropped: u64,
+    /// The longest chain of messages each of which was sent because of the one before.
+    pub longest_chain: u32,
+    /// Timers that ran out.
+    pub timers: u64,
+    /// Virtual time at the end, in nanoseconds.
+    pub time: Time,
+    /// Events that took place.
+    pub events: u64,
+    /// How often a process became leader.
+    pub elections_won: u64,
+    /// How often another process than the last leader became leader.
+    pub leader_changes: u64,
+    /// How often a process entered the critical section.
+    pub entries: u64,
+    /// From request to entry.
+    pub waiting: Spread,
+    /// Crashes.
+    pub crashes: u64,
+    /// Recoveries.
+    pub recoveries: u64,
+    /// Writes of holders of the past that the protected resource refused.
+    pub refused_writes: u64,
+}
+
+/// Least, mean and greatest of some spans, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Spread {
+    /// How many spans.
+    pub count: u64,
+    /// The shortest.
+    pub least: Time,
+    /// The sum of all.
+    pub total: Time,
+    /// The longest.
+    pub most: Time,
+}
+
+impl Spread {
+    pub(crate) fn add(&mut self, span: Time) {
+        self.least = if self.count == 0 { span } else { self.least.min(span) };
+        self.most = self.most.max(span);
+        self.total += span;
+        self.count += 1;
+    }
+
+    /// The mean, if there is one.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.total as f64 / self.count as f64)
+    }
+}
+
+/// Who names whom as leader, kept up to date so that agreement is a question of a moment.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ballot {
+    votes: BTreeMap<Id, usize>,
+    undecided: usize,
+}
+
+impl Ballot {
+    /// A process whose own identifier is `id` comes to (or leaves) this status.
+    pub(crate) fn count(&mut self, id: Id, status: Status, comes: bool) {
+        let named = match status {
+            Status::Leading => Some(id),
+            Status::Following(Some(leader)) => Some(leader),
+            // On an anonymous ring one who knows that there is a leader agrees with whoever leads.
+            Status::Following(None) => return,
+            _ => None,
+        };
+        let number = match named {
+            Some(leader) => self.votes.entry(leader).or_default(),
+            None => &mut self.undecided,
+        };
+        if comes {
+            *number += 1;
+        } else {
+            *number -= 1;
+        }
+        if let Some(leader) = named
+            && self.votes[&leader] == 0
+        {
+            self.votes.remove(&leader);
+        }
+    }
+
+    /// The one leader that everybody names.
+    pub(crate) fn agreed(&self) -> Option<Id> {
+        match (self.undecided, self.votes.len()) {
+            (0, 1) => self.votes.keys().next().copied(),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agreement_needs_everybody() {
+        let mut ballot = Ballot::default();
+        ballot.count(Id(1), Status::Idle, true);
+        ballot.count(Id(2), Status::Leading, true);
+        assert_eq!(ballot.agreed(), None);
+        ballot.count(Id(1), Status::Idle, false);
+        ballot.count(Id(1), Status::Following(Some(Id(2))), true);
+        assert_eq!(ballot.agreed(), Some(Id(2)));
+        ballot.count(Id(3), Status::Leading, true);
+        assert_eq!(ballot.agreed(), None);
+    }
+
+    #[test]
+    fn a_spread_has_least_mean_and_most() {
+        let mut spread = Spread::default();
+        [4, 2, 6].into_iter().for_each(|span| spread.add(span));
+        assert_eq!((spread.least, spread.mean(), spread.most), (2, Some(4.0), 6));
+    }
+}

@@ -1,0 +1,7 @@
+//! One trace for everything that runs: simulator, model checker and real nodes all write it, and every
+//! picture and every check reads it.
+
+pub mod draw;
+mod trace;
+
+pub use trace::{Dropped, FORMAT, Happening, Header, ReadError, Record, Trace};

@@ -1,0 +1,18 @@
+//! What theory says: costs to hold measurements against.
+
+mod cost;
+pub use cost::{Arrange, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, Theory, shuffled_ids};
+
+/// The n-th harmonic number, 1 + 1/2 + … + 1/n.
+pub fn harmonic(n: u64) -> f64 {
+    // Smallest terms first, so that they are not lost beside the large ones.
+    (1..=n).rev().map(|k| 1.0 / k as f64).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn harmonic_numbers_are_sums_of_reciprocals() {
+        assert!((super::harmonic(4) - 25.0 / 12.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,155 @@
+//! The bully election in the catalogue.
+
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::{WINS, preference, wins};
+use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
+use crate::detector::heartbeat::Heartbeat;
+use crate::detector::{Layers, Stacked};
+use crate::election::bully::{Audience, Bully, Config, Variant};
+use crate::property::Population;
+use crate::topology::Complete;
+use crate::{Chooser, Id, System};
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "bully",
+    problem: "election",
+    summary: "the best live process takes over and tells the others",
+    model: "synchronous enough for its timeouts; reliable FIFO links; crashes and recoveries",
+    topologies: &["complete"],
+    detectors: &["oracle", "heartbeat", "none"],
+    promises: &["E1", "E2", "termination", "agreement"],
+    cost: "n(n−1) if the worst starts, n if the best live one does",
+    notes: "S0, S1, S4",
+    options: &[
+        OptionSpec {
+            name: "variant",
+            values: "complete | as-printed",
+            default: "complete",
+            help: "restart when no COORDINATOR follows an OK, or S4's listing by the letter",
+        },
+        OptionSpec {
+            name: "audience",
+            values: "better | all",
+            default: "better",
+            help: "who gets ELECTION: better processes (S1, S4) or everybody (S0)",
+        },
+        WINS,
+        OptionSpec {
+            name: "quality",
+            values: "numbers",
+            default: "the identifiers",
+            help: "a quality of each process, in order, that counts before its identifier",
+        },
+        OptionSpec {
+            name: "answer-timeout",
+            values: "duration",
+            default: "50ms",
+            help: "how long to wait for an OK",
+        },
+        OptionSpec {
+            name: "coordinator-timeout",
+            values: "duration",
+            default: "150ms",
+            help: "how long to wait for COORDINATOR after an OK",
+        },
+        OptionSpec {
+            name: "delay",
+            values: "duration",
+            default: "0ms",
+            help: "how much later a process starts than the next better one (S0)",
+        },
+        OptionSpec {
+            name: "leader",
+            values: "identifier",
+            default: "nobody",
+            help: "who leads at the beginning",
+        },
+    ],
+    cost_model: Some(CostModel { arrange, bound }),
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    let detector = shape::detector_for(entry, request)?;
+    let config = configure(options)?;
+    let quality = config.quality.clone();
+    let rank = |index: usize, id| (quality.get(index).copied().unwrap_or(0), id);
+    let preference = preference(&request.ids, config.wins, rank);
+    let population = Population { ids: request.ids.clone(), preference: Some(preference) };
+    let network = Complete::new(request.ids.len());
+    let topology = shape.name().to_owned();
+    let algorithm: System<Bully> = System::new(network.clone(), request.ids.clone(), config)?;
+    if detector != "heartbeat" {
+        let oracle = (detector == "oracle").then(|| options.detection_delay()).transpose()?;
+        let setup = Setup { entry, system: algorithm, population, oracle, perpetual: false, topology };
+        return Ok(visitor.visit(setup));
+    }
+    let detector: System<Heartbeat<Complete>> =
+        System::new(network.clone(), algorithm.ids.clone(), options.heartbeat()?)?;
+    let ids = algorithm.ids.clone();
+    let system: System<Stacked<_, _>> = System::new(network, ids, Layers { detector, algorithm })?;
+    Ok(visitor.visit(Setup { entry, system, population, oracle: None, perpetual: true, topology }))
+}
+
+fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
+    let default = Config::default();
+    let variants = [("complete", Variant::Complete), ("as-printed", Variant::AsPrinted)];
+    let audiences = [("better", Audience::Better), ("all", Audience::All)];
+    Ok(Config {
+        variant: options.choice("variant", &variants)?.unwrap_or(default.variant),
+        audience: options.choice("audience", &audiences)?.unwrap_or(default.audience),
+        wins: wins(options)?,
+        quality: options.number_each("quality")?.unwrap_or_default(),
+        answer_timeout: options.duration("answer-timeout")?.unwrap_or(default.answer_timeout),
+        coordinator_timeout: options.duration("coordinator-timeout")?.unwrap_or(default.coordinator_timeout),
+        delay: options.duration("delay")?.unwrap_or(default.delay),
+        leader: options.process("leader")?.map(|(id, _)| id),
+    })
+}
+
+/// S0: the coordinator, the best of all, has died; the worst process notices, or the best that is left.
+fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
+    let ids: Vec<Id> = (1..=n as u64).map(Id).collect();
+    let down: Vec<Id> = ids.iter().copied().skip(1).rev().take(1).collect();
+    let live = n - down.len();
+    let start = match (start, arrangement) {
+        (Start::All, _) => ids[..live].to_vec(),
+        (Start::One, Arrangement::Best) => vec![ids[live - 1]],
+        (Start::One, Arrangement::Worst) => vec![ids[0]],
+        (Start::One, Arrangement::Random) => vec![ids[chooser.choose(live as u32) as usize]],
+    };
+    Arranged { ids, start, down }
+}
+
+fn bound(
+    arrangement: Arrangement,
+    start: Start,
+    n: usize,
+    option: &dyn Fn(&str) -> Option<String>,
+) -> Option<Bound> {
+    let count = n as f64;
+    let plain = ["variant", "wins", "delay", "quality", "answer-timeout", "coordinator-timeout"];
+    if n < 2 || plain.iter().any(|name| option(name).is_some()) {
+        return None;
+    }
+    let everybody = option("audience").is_some_and(|audience| audience == "all");
+    let exactly = |messages, formula| Bound { messages, kind: BoundKind::Exactly, formula };
+    let best = if everybody { (2.0 * count - 2.0, "2(n−1)") } else { (count, "n") };
+    let worst = if everybody {
+        ((count - 1.0) * (1.5 * count - 1.0), "(n−1)(3n/2−1)")
+    } else {
+        (count * (count - 1.0), "n(n−1)")
+    };
+    Some(match (start, arrangement) {
+        (Start::One, Arrangement::Best) => exactly(best.0, best.1),
+        (Start::One, Arrangement::Random) => {
+            Bound { messages: worst.0, kind: BoundKind::AtMost, formula: worst.1 }
+        }
+        _ => exactly(worst.0, worst.1),
+    })
+}

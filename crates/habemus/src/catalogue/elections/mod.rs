@@ -1,0 +1,35 @@
+//! The elections of the catalogue, one file each: what is said of it, and how it is built from a request.
+
+pub(super) mod bully;
+pub(super) mod chang_roberts;
+
+use super::{OptionSpec, Options, SetupError};
+use crate::Id;
+use crate::election::Wins;
+
+/// The option that says which end of the order wins.
+const WINS: OptionSpec = OptionSpec {
+    name: "wins",
+    values: "highest | lowest",
+    default: "highest",
+    help: "which end of the order of identifiers wins",
+};
+
+fn wins(options: &Options<'_>) -> Result<Wins, SetupError> {
+    let choice = options.choice("wins", &[("highest", Wins::Highest), ("lowest", Wins::Lowest)])?;
+    Ok(choice.unwrap_or_default())
+}
+
+/// How well each process is suited to lead, for E1: its place in the order of `key`, the best last.
+fn preference<K: Ord>(ids: &[Id], wins: Wins, key: impl Fn(usize, Id) -> K) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..ids.len()).collect();
+    order.sort_by_key(|&index| key(index, ids[index]));
+    if wins == Wins::Lowest {
+        order.reverse();
+    }
+    let mut preference = vec![0; ids.len()];
+    for (rank, index) in order.into_iter().enumerate() {
+        preference[index] = rank as u32;
+    }
+    preference
+}

@@ -1,0 +1,191 @@
+//! Every algorithm by name, for programs that choose at run time.
+//!
+//! The choice is erased one level above processes: [`build`] makes the system that was asked for and hands it
+//! to a [`Visitor`], which is generic over the process and drives it at full speed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use crate::analysis::CostModel;
+use crate::property::Population;
+use crate::{Id, Process, System, SystemError};
+
+mod elections;
+mod mutexes;
+mod options;
+mod shape;
+
+pub use options::{OptionSpec, Options, duration};
+pub use shape::{SHAPES, Shape};
+
+/// What the catalogue says of an algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name on the command line and in scenario files.
+    pub name: &'static str,
+    /// What it solves.
+    pub problem: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// What it assumes about time, channels and faults.
+    pub model: &'static str,
+    /// The topologies it runs on; the first is the default.
+    pub topologies: &'static [&'static str],
+    /// The failure detectors it can stand on, the first is the default; empty if it needs none.
+    pub detectors: &'static [&'static str],
+    /// The properties that hold under its model.
+    pub promises: &'static [&'static str],
+    /// What it costs.
+    pub cost: &'static str,
+    /// Where the lecture notes describe it.
+    pub notes: &'static str,
+    /// Its parameters.
+    pub options: &'static [OptionSpec],
+    /// How its cost is measured.
+    pub cost_model: Option<CostModel>,
+}
+
+impl Entry {
+    /// The parameters of the algorithm and of the detectors it can stand on.
+    pub fn all_options(&self) -> impl Iterator<Item = &'static OptionSpec> + use<> {
+        let detectors = self.detectors.iter().flat_map(|detector| options::of_detector(detector));
+        self.options.iter().chain(detectors)
+    }
+}
+
+/// Every algorithm, elections first.
+pub const ENTRIES: &[Entry] =
+    &[elections::bully::ENTRY, elections::chang_roberts::ENTRY, mutexes::coordinator::ENTRY];
+
+/// What is asked of the catalogue.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The algorithm's name.
+    pub algorithm: &'a str,
+    /// The identifiers, by place.
+    pub ids: Vec<Id>,
+    /// How they are connected; `None`: the algorithm's first topology.
+    pub shape: Option<Shape>,
+    /// The detector's name; `None`: the algorithm's first.
+    pub detector: Option<&'a str>,
+    /// Parameters of the algorithm and the detector, as text.
+    pub options: &'a BTreeMap<String, String>,
+    /// The length of a pulse in synchronous systems.
+    pub pulse: Duration,
+}
+
+/// A system ready to be driven.
+#[derive(Clone, Debug)]
+pub struct Setup<P: Process> {
+    /// What the catalogue says of the algorithm.
+    pub entry: &'static Entry,
+    /// The processes and their network.
+    pub system: System<P>,
+    /// What monitors need to know.
+    pub population: Population,
+    /// How long after a crash or recovery the driver must speak as the oracle detector; `None`: never.
+    pub oracle: Option<Duration>,
+    /// Whether the system never comes to rest, because it sends heartbeats for ever.
+    pub perpetual: bool,
+    /// How the processes are connected, to be shown.
+    pub topology: String,
+}
+
+/// Something that drives a system, whatever its process.
+pub trait Visitor {
+    /// What comes of it.
+    type Result;
+    /// Drives it.
+    fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result;
+}
+
+/// Makes the system that `request` describes and hands it to `visitor`.
+///
+/// # Errors
+/// If the request makes no sense; the error says which part of it, and what would.
+pub fn build<V: Visitor>(request: &Request<'_>, visitor: V) -> Result<V::Result, SetupError> {
+    let entry = entry(request.algorithm)?;
+    let options = Options::new(entry, request)?;
+    match entry.name {
+        "bully" => elections::bully::build(entry, request, &options, visitor),
+        "chang-roberts" => elections::chang_roberts::build(entry, request, &options, visitor),
+        "coordinator" => mutexes::coordinator::build(entry, request, &options, visitor),
+        name => unreachable!("{name} is in the catalogue but cannot be built"),
+    }
+}
+
+/// The entry of the algorithm called `name`.
+///
+/// # Errors
+/// If there is none.
+pub fn entry(name: &str) -> Result<&'static Entry, SetupError> {
+    let known = || ENTRIES.iter().map(|entry| entry.name.to_owned()).collect();
+    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| SetupError::Unknown {
+        what: "algorithm",
+        name: name.to_owned(),
+        known: known(),
+    })
+}
+
+/// Why a request makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SetupError {
+    /// A name that nothing has.
+    Unknown {
+        /// What it should name: "algorithm", "option", "topology", "detector".
+        what: &'static str,
+        /// The name given.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// An option's value is not what it should be.
+    Value {
+        /// The option.
+        option: &'static str,
+        /// The value given.
+        value: String,
+        /// What was expected.
+        expected: String,
+    },
+    /// The algorithm does not run on this topology or detector.
+    Unfit {
+        /// "topology" or "detector".
+        what: &'static str,
+        /// The name given.
+        name: String,
+        /// Why not, and what would do.
+        reason: String,
+    },
+    /// The identifiers are no good.
+    System(SystemError),
+}
+
+impl fmt::Display for SetupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SetupError::Unknown { what, name, known } if known.is_empty() => {
+                write!(f, "there is no {what} '{name}': there is none to choose")
+            }
+            SetupError::Unknown { what, name, known } => {
+                write!(f, "there is no {what} '{name}'; there are: {}", known.join(", "))
+            }
+            SetupError::Value { option, value, expected } => {
+                write!(f, "option {option} cannot be '{value}': expected {expected}")
+            }
+            SetupError::Unfit { what, name, reason } => {
+                write!(f, "the {what} '{name}' will not do: {reason}")
+            }
+            SetupError::System(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SetupError {}
+
+impl From<SystemError> for SetupError {
+    fn from(error: SystemError) -> Self {
+        SetupError::System(error)
+    }
+}

@@ -1,0 +1,109 @@
+//! The central server in the catalogue.
+
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
+use crate::mutex::coordinator::{Config, Coordinator};
+use crate::property::Population;
+use crate::topology::Complete;
+use crate::{Address, Chooser, System};
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "coordinator",
+    problem: "mutual exclusion",
+    summary: "a coordinator lets the participants in, in the order of their requests",
+    model: "asynchronous; reliable links; no crashes (with fencing: slow holders and a timeout)",
+    topologies: &["complete"],
+    detectors: &[],
+    promises: &["EM1", "EM2", "bounded-waiting", "fencing"],
+    cost: "3 per entry, 4 with acknowledgement",
+    notes: "S0, S1, S4",
+    options: &[
+        OptionSpec {
+            name: "coordinator",
+            values: "identifier",
+            default: "the first process",
+            help: "who coordinates; it may take part, too",
+        },
+        OptionSpec {
+            name: "acknowledge",
+            values: "true | false",
+            default: "false",
+            help: "whether the release is acknowledged, as in S4's diagrams",
+        },
+        OptionSpec {
+            name: "timeout",
+            values: "duration | none",
+            default: "none",
+            help: "after how long the coordinator takes a permission back",
+        },
+        OptionSpec {
+            name: "lease",
+            values: "duration | none",
+            default: "none",
+            help: "after how long a holder leaves by itself",
+        },
+        OptionSpec {
+            name: "fencing",
+            values: "true | false",
+            default: "false",
+            help: "whether holders get a token that the resource checks",
+        },
+    ],
+    cost_model: Some(CostModel { arrange, bound }),
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    shape::detector_for(entry, request)?;
+    let config = Config {
+        coordinator: options.process("coordinator")?.map_or(Address(0), |(_, address)| address),
+        acknowledge: options.flag("acknowledge")?.unwrap_or(false),
+        timeout: options.duration_or_none("timeout")?.flatten(),
+        lease: options.duration_or_none("lease")?.flatten(),
+        fencing: options.flag("fencing")?.unwrap_or(false),
+    };
+    let system: System<Coordinator> =
+        System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
+    Ok(visitor.visit(Setup {
+        entry,
+        system,
+        population: Population { ids: request.ids.clone(), preference: None },
+        oracle: None,
+        perpetual: false,
+        topology: shape.name().to_owned(),
+    }))
+}
+
+/// The first process coordinates; one other, or all others, enter once.
+fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
+    let ids = shuffled_ids(n, chooser);
+    let clients = ids.iter().copied().skip(1);
+    let start = match start {
+        Start::All => clients.collect(),
+        Start::One => clients.take(1).collect(),
+    };
+    Arranged { ids, start, down: Vec::new() }
+}
+
+fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
+    if ["timeout", "lease", "coordinator"].iter().any(|name| option(name).is_some()) {
+        return None;
+    }
+    let acknowledged = option("acknowledge").is_some_and(|value| value == "true");
+    let entries = match start {
+        Start::All => n.saturating_sub(1),
+        Start::One => n.saturating_sub(1).min(1),
+    } as f64;
+    let (each, formula) = match (acknowledged, start) {
+        (false, Start::All) => (3.0, "3(n−1)"),
+        (true, Start::All) => (4.0, "4(n−1)"),
+        (false, Start::One) => (3.0, "3"),
+        (true, Start::One) => (4.0, "4"),
+    };
+    Some(Bound { messages: each * entries, kind: BoundKind::Exactly, formula })
+}

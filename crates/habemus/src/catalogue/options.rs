@@ -1,0 +1,201 @@
+//! Parameters as people write them: names and texts, checked against what an algorithm takes.
+
+use std::time::Duration;
+
+use super::{Entry, Request, SetupError};
+use crate::detector::heartbeat;
+use crate::{Address, Id};
+
+/// A parameter of an algorithm or detector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptionSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// What values look like: "higher | all", "duration".
+    pub values: &'static str,
+    /// What it is if not given.
+    pub default: &'static str,
+    /// What it does.
+    pub help: &'static str,
+}
+
+/// The options of a detector.
+pub(super) fn of_detector(name: &str) -> &'static [OptionSpec] {
+    match name {
+        "oracle" => ORACLE,
+        "heartbeat" => HEARTBEAT,
+        _ => &[],
+    }
+}
+
+const ORACLE: &[OptionSpec] = &[OptionSpec {
+    name: "detection-delay",
+    values: "duration",
+    default: "20ms",
+    help: "how long after a crash or recovery the oracle speaks",
+}];
+
+const HEARTBEAT: &[OptionSpec] = &[
+    OptionSpec {
+        name: "heartbeat-interval",
+        values: "duration",
+        default: "100ms",
+        help: "how often a process says that it is alive",
+    },
+    OptionSpec {
+        name: "heartbeat-timeout",
+        values: "duration",
+        default: "350ms",
+        help: "how long to wait for a heartbeat before suspecting",
+    },
+];
+
+/// The options given, known to exist.
+pub struct Options<'a> {
+    request: &'a Request<'a>,
+}
+
+impl<'a> Options<'a> {
+    /// Checks that the algorithm, or a detector it can stand on, has every option that is given.
+    ///
+    /// # Errors
+    /// The first option that does not exist.
+    pub fn new(entry: &Entry, request: &'a Request<'a>) -> Result<Self, SetupError> {
+        let known = || entry.all_options().map(|option| option.name);
+        match request.options.keys().find(|name| !known().any(|other| other == name.as_str())) {
+            Some(name) => Err(SetupError::Unknown {
+                what: "option",
+                name: name.clone(),
+                known: known().map(str::to_owned).collect(),
+            }),
+            None => Ok(Options { request }),
+        }
+    }
+
+    fn text(&self, option: &'static str) -> Option<&'a str> {
+        self.request.options.get(option).map(String::as_str)
+    }
+
+    fn parsed<T>(
+        &self,
+        option: &'static str,
+        expected: impl Fn() -> String,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, SetupError> {
+        let Some(value) = self.text(option) else { return Ok(None) };
+        parse(value.trim()).map(Some).ok_or_else(|| SetupError::Value {
+            option,
+            value: value.to_owned(),
+            expected: expected(),
+        })
+    }
+
+    /// One of some words.
+    pub(super) fn choice<T: Copy>(
+        &self,
+        option: &'static str,
+        choices: &[(&str, T)],
+    ) -> Result<Option<T>, SetupError> {
+        let words = || choices.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" or ");
+        self.parsed(option, words, |value| {
+            choices.iter().find(|(word, _)| *word == value).map(|(_, choice)| *choice)
+        })
+    }
+
+    /// Yes or no.
+    pub(super) fn flag(&self, option: &'static str) -> Result<Option<bool>, SetupError> {
+        self.choice(option, &[("true", true), ("false", false)])
+    }
+
+    /// A duration.
+    pub(super) fn duration(&self, option: &'static str) -> Result<Option<Duration>, SetupError> {
+        self.parsed(option, || "a duration such as 50ms or 1.5s".to_owned(), duration)
+    }
+
+    /// A duration that may also be absent: "none".
+    pub(super) fn duration_or_none(
+        &self,
+        option: &'static str,
+    ) -> Result<Option<Option<Duration>>, SetupError> {
+        self.parsed(
+            option,
+            || "a duration such as 50ms, or none".to_owned(),
+            |value| if value == "none" { Some(None) } else { duration(value).map(Some) },
+        )
+    }
+
+    /// The identifier of one of the processes.
+    pub(super) fn process(&self, option: &'static str) -> Result<Option<(Id, Address)>, SetupError> {
+        let ids = &self.request.ids;
+        let expected = || "the identifier of one of the processes".to_owned();
+        self.parsed(option, expected, |value| {
+            let id = Id(value.parse().ok()?);
+            let index = ids.iter().position(|other| *other == id)?;
+            Some((id, Address(index as u32)))
+        })
+    }
+
+    /// One number for each process, in the order of the identifiers.
+    pub(super) fn number_each(&self, option: &'static str) -> Result<Option<Vec<u64>>, SetupError> {
+        let count = self.request.ids.len();
+        let expected = || format!("{count} numbers separated by commas, one for each process");
+        self.parsed(option, expected, |value| {
+            let numbers: Option<Vec<u64>> = value.split(',').map(|word| word.trim().parse().ok()).collect();
+            numbers.filter(|numbers| numbers.len() == count)
+        })
+    }
+
+    /// The delay of the oracle detector.
+    pub(super) fn detection_delay(&self) -> Result<Duration, SetupError> {
+        Ok(self.duration("detection-delay")?.unwrap_or(Duration::from_millis(20)))
+    }
+
+    /// The constants of the heartbeat detector.
+    pub(super) fn heartbeat(&self) -> Result<heartbeat::Config, SetupError> {
+        let default = heartbeat::Config::default();
+        let positive = |name, given: Option<Duration>, otherwise| match given {
+            Some(Duration::ZERO) => Err(SetupError::Value {
+                option: name,
+                value: "0".to_owned(),
+                expected: "a duration above zero".to_owned(),
+            }),
+            given => Ok(given.unwrap_or(otherwise)),
+        };
+        Ok(heartbeat::Config {
+            interval: positive("heartbeat-interval", self.duration("heartbeat-interval")?, default.interval)?,
+            timeout: positive("heartbeat-timeout", self.duration("heartbeat-timeout")?, default.timeout)?,
+        })
+    }
+}
+
+/// A duration as people write it: a number and ns, us, ms, s or min.
+pub fn duration(text: &str) -> Option<Duration> {
+    let unit = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, unit) = text.split_at(unit);
+    let nanos = match unit.trim() {
+        "ns" => 1.0,
+        "us" | "µs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "min" => 60e9,
+        _ => return None,
+    };
+    let nanos = (number.parse::<f64>().ok()? * nanos).round();
+    // About 292 years: as much as virtual time can count.
+    (nanos.is_finite() && nanos < i64::MAX as f64).then(|| Duration::from_nanos(nanos as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_units() {
+        assert_eq!(duration("1.5s"), Some(Duration::from_millis(1500)));
+        assert_eq!(duration("20ms"), Some(Duration::from_millis(20)));
+        assert_eq!(duration("3 us"), Some(Duration::from_micros(3)));
+        for bad in ["", "20", "ms", "1.2.3s", "-1s", "9999999999999999999s", "1h"] {
+            assert_eq!(duration(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Logical clocks: Lamport's for timestamps, vectors for happened-before.
+
+use std::cmp::Ordering;
+
+use crate::Address;
+
+/// Lamport's clock: if one event happened before another, its time is smaller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
+pub struct LamportClock(pub u64);
+
+impl LamportClock {
+    /// The time of a new local event.
+    pub fn tick(&mut self) -> LamportClock {
+        self.0 += 1;
+        *self
+    }
+
+    /// The time of receiving a message that was sent at `sent`.
+    pub fn witness(&mut self, sent: LamportClock) -> LamportClock {
+        self.0 = self.0.max(sent.0) + 1;
+        *self
+    }
+}
+
+/// A vector clock: one event happened before another exactly if its vector is smaller.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct VectorClock {
+    /// How many events of each process are known; processes past the end have had none.
+    ticks: Vec<u32>,
+}
+
+impl VectorClock {
+    /// Counts a new event of `process`.
+    pub fn tick(&mut self, process: Address) {
+        if self.ticks.len() <= process.index() {
+            self.ticks.resize(process.index() + 1, 0);
+        }
+        self.ticks[process.index()] += 1;
+    }
+
+    /// Learns everything that `other` knows.
+    pub fn merge(&mut self, other: &VectorClock) {
+        if self.ticks.len() < other.ticks.len() {
+            self.ticks.resize(other.ticks.len(), 0);
+        }
+        for (mine, theirs) in self.ticks.iter_mut().zip(&other.ticks) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    /// How many events of `process` are known.
+    pub fn of(&self, process: Address) -> u32 {
+        self.ticks.get(process.index()).copied().unwrap_or(0)
+    }
+
+    /// The processes of which events are known, and how many.
+    pub fn iter(&self) -> impl Iterator<Item = (Address, u32)> + '_ {
+        (0..).map(Address).zip(self.ticks.iter().copied()).filter(|(_, ticks)| *ticks > 0)
+    }
+
+    /// Whether the event of this clock happened before the event of `other`.
+    pub fn happened_before(&self, other: &VectorClock) -> bool {
+        self.partial_cmp(other) == Some(Ordering::Less)
+    }
+}
+
+impl FromIterator<(Address, u32)> for VectorClock {
+    fn from_iter<I: IntoIterator<Item = (Address, u32)>>(entries: I) -> Self {
+        let mut clock = VectorClock::default();
+        for (process, ticks) in entries {
+            if clock.ticks.len() <= process.index() {
+                clock.ticks.resize(process.index() + 1, 0);
+            }
+            clock.ticks[process.index()] = ticks;
+        }
+        clock
+    }
+}
+
+impl PartialOrd for VectorClock {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        let (mut less, mut greater) = (false, false);
+        for index in 0..self.ticks.len().max(other.ticks.len()) {
+            let process = Address(index as u32);
+            match self.of(process).cmp(&other.of(process)) {
+                Ordering::Less => less = true,
+                Ordering::Greater => greater = true,
+                Ordering::Equal => {}
+            }
+        }
+        match (less, greater) {
+            (false, false) => Some(Ordering::Equal),
+            (true, false) => Some(Ordering::Less),
+            (false, true) => Some(Ordering::Greater),
+            (true, true) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_received_message_is_later_than_its_sending() {
+        let (mut sender, mut receiver) = (LamportClock(7), LamportClock(2));
+        let sent = sender.tick();
+        assert!(receiver.witness(sent) > sent);
+    }
+
+    #[test]
+    fn vectors_tell_before_from_concurrent() {
+        let (mut a, mut b) = (VectorClock::default(), VectorClock::default());
+        a.tick(Address(0));
+        b.tick(Address(1));
+        assert!(!a.happened_before(&b) && !b.happened_before(&a));
+        let sent = a.clone();
+        b.merge(&sent);
+        b.tick(Address(1));
+        assert!(sent.happened_before(&b));
+        assert_eq!(b.iter().collect::<Vec<_>>(), [(Address(0), 1), (Address(1), 2)]);
+    }
+}

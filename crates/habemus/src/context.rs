@@ -1,0 +1,148 @@
+//! What a handler sees of the world, and the only way in which it can act on it.
+
+use std::time::Duration;
+
+use crate::process::{Chooser, Effect, Output};
+use crate::{Address, Delay, Id, Process, Step, Suspicion, System, Topology};
+
+/// The handler's view of the world: who it is, what it knows of the network, and its out-buffer.
+///
+/// Each topology adds its own words: [`successor`](Context::successor) on a ring,
+/// [`id_of`](Context::id_of) in a complete graph, where everyone knows everyone.
+pub struct Context<'a, P: Process> {
+    pub(crate) me: Address,
+    pub(crate) system: &'a System<P>,
+    pub(crate) step: &'a mut Step<P>,
+    pub(crate) chooser: &'a mut dyn Chooser,
+    pub(crate) now: Duration,
+}
+
+impl<'a, P: Process> Context<'a, P> {
+    /// The context of one handler call. Drivers make it; `step` is theirs, to be reused from call to call.
+    #[inline]
+    pub fn new(
+        me: Address,
+        system: &'a System<P>,
+        now: Duration,
+        step: &'a mut Step<P>,
+        chooser: &'a mut dyn Chooser,
+    ) -> Self {
+        Context { me, system, step, chooser, now }
+    }
+
+    /// The address of this process.
+    #[inline]
+    pub fn me(&self) -> Address {
+        self.me
+    }
+
+    /// The identifier of this process. An anonymous algorithm never asks.
+    #[inline]
+    pub fn id(&self) -> Id {
+        self.system.ids[self.me.index()]
+    }
+
+    /// The constants of the algorithm.
+    #[inline]
+    pub fn config(&self) -> &'a P::Config {
+        &self.system.config
+    }
+
+    /// The network.
+    #[inline]
+    pub fn topology(&self) -> &'a P::Topology {
+        &self.system.topology
+    }
+
+    /// The length of a pulse, for synchronous algorithms.
+    pub fn pulse(&self) -> Duration {
+        self.system.pulse
+    }
+
+    /// How many processes there are, for algorithms that may know it.
+    #[inline]
+    pub fn process_count(&self) -> usize {
+        self.system.ids.len()
+    }
+
+    /// Those that this process can send to.
+    #[inline]
+    pub fn neighbours(&self) -> impl Iterator<Item = Address> + use<'a, P> {
+        self.system.topology.neighbours(self.me)
+    }
+
+    /// Sends `message` to the process at `to`.
+    #[inline]
+    pub fn send(&mut self, to: Address, message: P::Message) {
+        self.step.effects.push(Effect::Send { to, message });
+    }
+
+    /// Sends `message` to every neighbour.
+    pub fn broadcast(&mut self, message: &P::Message) {
+        for to in self.neighbours() {
+            self.send(to, message.clone());
+        }
+    }
+
+    /// Asks to be woken with `timer`. A running timer of the same value is replaced.
+    pub fn set_timer(&mut self, timer: P::Timer, after: impl Into<Delay>) {
+        self.step.effects.push(Effect::SetTimer { timer, after: after.into() });
+    }
+
+    /// Takes a timer back.
+    pub fn cancel_timer(&mut self, timer: P::Timer) {
+        self.step.effects.push(Effect::CancelTimer(timer));
+    }
+
+    /// Tells the application something.
+    #[inline]
+    pub fn output(&mut self, output: Output<P>) {
+        self.step.effects.push(Effect::Output(output));
+    }
+
+    /// Puts `stable` on stable storage, before any effect of this step is carried out.
+    pub fn persist(&mut self, stable: P::Stable) {
+        self.step.persist = Some(stable);
+    }
+
+    /// Says what this detector thinks of another process.
+    pub fn report(&mut self, suspicion: Suspicion) {
+        self.step.effects.push(Effect::Suspicion(suspicion));
+    }
+
+    /// A free choice: a number below `bound`.
+    ///
+    /// # Panics
+    /// If `bound` is zero: there is nothing to choose from.
+    pub fn choose(&mut self, bound: u32) -> u32 {
+        assert!(bound > 0, "a choice needs at least one possibility");
+        let choice = self.chooser.choose(bound);
+        debug_assert!(choice < bound, "the driver chose {choice}, which is not below {bound}");
+        choice
+    }
+
+    /// What the local clock shows.
+    ///
+    /// # Panics
+    /// If the process does not declare [`Process::READS_CLOCK`]: it could not be model-checked.
+    pub fn now(&self) -> Duration {
+        assert!(P::READS_CLOCK, "a process that reads the clock must declare READS_CLOCK");
+        self.now
+    }
+
+    /// Runs a handler of another process `Q` that lives inside this one, and collects what it asked for.
+    ///
+    /// `system` is the inner process's view. Combinators (an algorithm over a detector, an epoch around a
+    /// one-shot election) map the inner step to their own effects.
+    pub fn inner<Q: Process, R>(
+        &mut self,
+        system: &System<Q>,
+        handler: impl FnOnce(&mut Context<'_, Q>) -> R,
+    ) -> (R, Step<Q>) {
+        let mut step = Step::default();
+        let mut cx =
+            Context { me: self.me, system, step: &mut step, chooser: &mut *self.chooser, now: self.now };
+        let result = handler(&mut cx);
+        (result, step)
+    }
+}

@@ -1,0 +1,47 @@
+//! The monitors of one problem as one type, so that drivers can keep them in a list and hash them.
+
+/// Declares an enum with one variant per monitor, each named like the monitor's type, that passes every call
+/// on to the monitor inside.
+macro_rules! dispatch {
+    ($(#[$about:meta])* $name:ident watches $problem:ident: $($monitor:ident),+ $(,)?) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $(
+                #[doc = concat!("Watched by [`", stringify!($monitor), "`](struct@", stringify!($monitor), ").")]
+                $monitor($monitor),
+            )+
+        }
+
+        impl $crate::property::Monitor<$problem> for $name {
+            fn name(&self) -> &'static str {
+                match self { $(Self::$monitor(monitor) => monitor.name(),)+ }
+            }
+
+            fn demand(&self) -> &'static str {
+                match self { $(Self::$monitor(monitor) => monitor.demand(),)+ }
+            }
+
+            fn refused_writes(&self) -> u64 {
+                match self { $(Self::$monitor(monitor) => monitor.refused_writes(),)+ }
+            }
+
+            fn observe(
+                &mut self,
+                seen: &$crate::property::Observation<'_, $problem>,
+                who: &$crate::property::Population,
+            ) -> Result<(), $crate::property::Violation> {
+                match self { $(Self::$monitor(monitor) => monitor.observe(seen, who),)+ }
+            }
+
+            fn at_end(
+                &self,
+                end: $crate::property::End,
+                who: &$crate::property::Population,
+            ) -> $crate::property::Verdict {
+                match self { $(Self::$monitor(monitor) => monitor.at_end(end, who),)+ }
+            }
+        }
+    };
+}
+pub(super) use dispatch;
