@@ -1,1 +1,88 @@
-fn main() {}
+//! The `habemus` command.
+//!
+//! Exit codes: 0 it holds, 1 it does not, 2 bad input, 3 incomplete (a limit or an interruption).
+
+mod args;
+mod commands;
+mod complaint;
+mod interrupt;
+mod output;
+mod show;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::complaint::Complaint;
+
+/// Leader election and distributed mutual exclusion that one can watch, prove and run.
+#[derive(Parser)]
+#[command(name = "habemus", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Examples:
+  habemus list
+  habemus run chang-roberts --ids 3,17,24,1,28,15,9,4 --start 17 --draw text
+  habemus run exhibits/s4-timeout-hurts.toml --draw svg --out hurts.svg
+  habemus sweep bully --processes 5 --crash-rate 2/s --seeds 10000
+  habemus cost chang-roberts --processes 2..65536
+
+Exit codes: 0 it holds, 1 it does not, 2 bad input, 3 incomplete.")]
+struct Habemus {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show the catalogue: every algorithm, or all about one.
+    List(commands::list::List),
+    /// Run an algorithm or a scenario file in the simulator.
+    Run(Box<commands::run::Run>),
+    /// Run the same scenario under thousands of seeds, on all cores.
+    Sweep(Box<commands::sweep::Sweep>),
+    /// Measure messages beside the theorem's figure.
+    Cost(commands::cost::Cost),
+    /// Draw a recorded trace.
+    Draw(commands::draw::Draw),
+    /// Print completions for a shell.
+    Completions(commands::completions::Completions),
+}
+
+/// What a command comes to.
+pub(crate) enum Outcome {
+    /// It holds.
+    Holds,
+    /// It does not.
+    Fails,
+    /// A limit or an interruption came first.
+    Incomplete,
+}
+
+fn main() -> ExitCode {
+    let command = match Habemus::try_parse() {
+        Ok(habemus) => habemus.command,
+        Err(error) => {
+            // Help and version are no errors; clap knows where to print what.
+            let code = if error.use_stderr() { 2 } else { 0 };
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let outcome = match command {
+        Command::List(list) => list.execute(),
+        Command::Run(run) => run.execute(),
+        Command::Sweep(sweep) => sweep.execute(),
+        Command::Cost(cost) => cost.execute(),
+        Command::Draw(draw) => draw.execute(),
+        Command::Completions(completions) => completions.execute(),
+    };
+    match outcome {
+        Ok(Outcome::Holds) => ExitCode::SUCCESS,
+        Ok(Outcome::Fails) => ExitCode::from(1),
+        Ok(Outcome::Incomplete) => ExitCode::from(3),
+        Err(Complaint::ClosedPipe) => ExitCode::SUCCESS,
+        Err(complaint) => {
+            complaint.print();
+            ExitCode::from(2)
+        }
+    }
+}

@@ -278,6 +278,25 @@ pub struct RandomFaults {
     pub until: Duration,
 }
 
+impl RandomFaults {
+    /// No faults at all among so many processes; whoever wants some sets their rates, and the rest is
+    /// sensible: who crashes comes back, a minority at most is down, and after two seconds there is peace.
+    pub fn usual(processes: usize) -> Self {
+        let for_a_while = (Duration::from_millis(10), Duration::from_millis(200));
+        RandomFaults {
+            crashes: 0.0,
+            recover_after: Some((Duration::from_millis(50), Duration::from_millis(200))),
+            amnesia: false,
+            most_down: (processes.saturating_sub(1) / 2).max(1),
+            pauses: 0.0,
+            pause_for: for_a_while,
+            cuts: 0.0,
+            cut_for: for_a_while,
+            until: Duration::from_secs(2),
+        }
+    }
+}
+
 /// What the clients of a lock do, each in a loop: think, acquire, hold, release.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
@@ -289,6 +308,19 @@ pub struct Workload {
     pub hold: (Duration, Duration),
     /// How long it stays outside before it asks again.
     pub think: (Duration, Duration),
+}
+
+impl Workload {
+    /// Every process enters once; or, if the script says who does what, nobody enters unasked.
+    pub fn usual(scripted: bool) -> Self {
+        let milliseconds = Duration::from_millis;
+        Workload {
+            entries: if scripted { 0 } else { 1 },
+            clients: Vec::new(),
+            hold: (milliseconds(5), milliseconds(5)),
+            think: (milliseconds(0), milliseconds(5)),
+        }
+    }
 }
 
 /// When a run is over.

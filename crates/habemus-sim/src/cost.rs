@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use habemus::analysis::{Arrangement, Bound, CostModel, Start};
 use habemus::catalogue::{self, Request, Setup, SetupError, Visitor};
 use habemus::{Address, Message, Problem, Process, Status};
-use habemus_scenario::{Action, Cue, Network, Occasion, Scenario, Until, Workload};
+use habemus_scenario::{Action, Cue, Network, Occasion, Scenario, Workload};
 use serde::Serialize;
 
 use crate::observer::{Notice, Observer};
@@ -213,7 +213,7 @@ impl Visitor for Measure<'_> {
         let counter = Counter { depth: vec![0; setup.system.len()], measured: Measured::default() };
         let mut simulation = Simulation::new(setup.system, &scenario, plan, setup.oracle, counter);
         simulation.start();
-        let limits = Limits { until: Until::Quiet, time: Time::MAX, events: scenario.event_limit };
+        let limits = Limits { events: scenario.event_limit, ..Limits::quiet() };
         if simulation.run(limits) != Stop::Quiet {
             return Err(unfinished("the limit of events was reached"));
         }

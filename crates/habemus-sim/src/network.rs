@@ -98,13 +98,14 @@ impl Network {
         topology: &T,
         seed: u64,
     ) -> Self {
-        let latency = match network.model {
-            // Everything sent in a pulse arrives before the next, which is one pulse away.
-            scenario::TimeModel::Synchronous { pulse } => Latency::Constant(nanos(pulse) / 2),
-            _ => Latency::new(&network.latency),
-        };
-        let by_link: FxHashMap<Link, Latency> =
+        let mut by_link: FxHashMap<Link, Latency> =
             by_link.map(|(link, latency)| (link, Latency::new(&latency))).collect();
+        let mut latency = Latency::new(&network.latency);
+        if let scenario::TimeModel::Synchronous { pulse } = network.model {
+            // Everything sent in a pulse arrives before the next, which is one pulse away.
+            latency = Latency::Constant(nanos(pulse) / 2);
+            by_link.clear();
+        }
         let keeps_order = matches!(latency, Latency::Constant(_)) && by_link.is_empty();
         let one_link = topology.neighbours(Address(0)).nth(1).is_none() && topology.len() > 2;
         let order = match (network.fifo, one_link) {

@@ -23,6 +23,8 @@ pub struct Report {
     pub stop: String,
     /// Whether it came to rest by itself.
     pub quiet: bool,
+    /// Whether it came to the end that was asked for, not to a limit or an interruption.
+    pub complete: bool,
     /// The leader that all live processes name, if they do.
     pub leader: Option<u64>,
     /// Those that consider themselves leader.
@@ -86,6 +88,7 @@ impl Report {
             Stop::Events => "the number of events asked for was reached",
             Stop::TimeLimit => "the time limit was reached",
             Stop::EventLimit => "the event limit was reached",
+            Stop::Interrupted => "it was interrupted",
         }
     }
 

@@ -9,7 +9,7 @@ use habemus_trace::Header;
 use crate::faults::draw_faults;
 use crate::plan::{Plan, PlanError};
 use crate::report::{PropertyLine, Report};
-use crate::simulation::{Limits, Simulation, Stop};
+use crate::simulation::{Control, Limits, Simulation, Stop};
 use crate::time::{Time, nanos};
 use crate::watch::Watch;
 
@@ -50,8 +50,20 @@ const PATIENCE: Time = 86_400_000_000_000;
 /// # Errors
 /// If the scenario makes no sense.
 pub fn run(scenario: &Scenario, keep_trace: bool) -> Result<Report, RunError> {
+    play(scenario, keep_trace, None)
+}
+
+/// Plays a scenario as [`run`] does, with a hand on it from another thread.
+///
+/// # Errors
+/// If the scenario makes no sense.
+pub fn run_controlled(scenario: &Scenario, keep_trace: bool, control: &Control) -> Result<Report, RunError> {
+    play(scenario, keep_trace, Some(control))
+}
+
+fn play(scenario: &Scenario, keep_trace: bool, control: Option<&Control>) -> Result<Report, RunError> {
     let request = request(scenario)?;
-    catalogue::build(&request, Play { scenario, keep_trace })?
+    catalogue::build(&request, Play { scenario, keep_trace, control })?
 }
 
 /// What a scenario asks of the catalogue.
@@ -88,6 +100,7 @@ pub(crate) fn request(scenario: &Scenario) -> Result<Request<'_>, RunError> {
 struct Play<'a> {
     scenario: &'a Scenario,
     keep_trace: bool,
+    control: Option<&'a Control>,
 }
 
 impl Visitor for Play<'_> {
@@ -98,7 +111,7 @@ impl Visitor for Play<'_> {
         let scenario = scenario.as_ref().unwrap_or(self.scenario);
         let header = self.keep_trace.then(|| header(scenario, &setup));
         let plan = Plan::new(scenario, &setup.system)?;
-        let limits = limits(scenario, setup.perpetual);
+        let limits = Limits { control: self.control, ..limits(scenario, setup.perpetual) };
         let watch = Watch::<P>::new(setup.population.clone(), header);
         let mut simulation = Simulation::new(setup.system.clone(), scenario, plan, setup.oracle, watch);
         simulation.start();
@@ -119,7 +132,7 @@ pub(crate) fn with_drawn_faults(scenario: &Scenario) -> Option<Scenario> {
     Some(drawn)
 }
 
-fn limits(scenario: &Scenario, perpetual: bool) -> Limits {
+fn limits(scenario: &Scenario, perpetual: bool) -> Limits<'static> {
     let timed = scenario.script.iter().filter_map(|cue| match cue.occasion {
         Occasion::At(time) => Some(nanos(time)),
         Occasion::When(_) => None,
@@ -131,7 +144,7 @@ fn limits(scenario: &Scenario, perpetual: bool) -> Limits {
         _ => 0,
     };
     let time = scenario.time_limit.map_or(default.max(asked), nanos);
-    Limits { until: scenario.until, time, events: scenario.event_limit }
+    Limits { until: scenario.until, time, events: scenario.event_limit, control: None }
 }
 
 fn header<P: Process>(scenario: &Scenario, setup: &Setup<P>) -> Header {
@@ -174,6 +187,7 @@ fn report<P: Process>(
         seed: scenario.seed,
         stop: Report::describe(stop).to_owned(),
         quiet: stop == Stop::Quiet,
+        complete: end == End::Quiet || matches!(stop, Stop::Agreed | Stop::Time | Stop::Events),
         leader: watch.agreed_leader().map(|leader| leader.0),
         leaders: named(&|address| watch.status(address) == Some(Status::Leading)),
         down: named(&|address| watch.status(address).is_none()),

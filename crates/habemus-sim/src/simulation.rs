@@ -1,5 +1,7 @@
 //! The simulation: processes, virtual time, and the loop that brings the one to the other.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use habemus::{
@@ -32,17 +34,46 @@ pub enum Stop {
     TimeLimit,
     /// The limit on events was reached first.
     EventLimit,
+    /// Somebody stopped it.
+    Interrupted,
 }
+
+/// A hand on a run, from another thread.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// How many events have taken place so far, about.
+    pub events: AtomicU64,
+    /// Set it to stop the run.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// A run looks up from its work each time after this many events, a power of two.
+const LOOK_UP: u64 = 1 << 14;
 
 /// When a run ends.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct Limits<'a> {
     /// When it is over.
     pub until: Until,
     /// Virtual time at which it is cut off.
     pub time: Time,
     /// Events after which it is cut off.
     pub events: u64,
+    /// Whoever may stop it, and wants to know how far it is.
+    pub control: Option<&'a Control>,
+}
+
+impl Limits<'_> {
+    /// Until nothing can happen any more, however long it takes.
+    pub fn quiet() -> Self {
+        Limits { until: Until::Quiet, time: Time::MAX, events: u64::MAX, control: None }
+    }
+
+    fn interrupted(&self, events: u64) -> bool {
+        let Some(control) = self.control else { return false };
+        control.events.store(events, Ordering::Relaxed);
+        control.stop.load(Ordering::Relaxed)
+    }
 }
 
 /// Something that will happen at a process.
@@ -210,7 +241,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     }
 
     /// Runs until it is over or a limit is reached.
-    pub fn run(&mut self, limits: Limits) -> Stop {
+    pub fn run(&mut self, limits: Limits<'_>) -> Stop {
         let (end, stop) = match limits.until {
             Until::Time(time) if nanos(time) <= limits.time => (nanos(time), Stop::Time),
             _ => (limits.time, Stop::TimeLimit),
@@ -234,11 +265,18 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                 _ => end,
             };
             while let Some((time, pending)) = self.queue.pop(horizon) {
-                self.now = time;
+                let before = std::mem::replace(&mut self.now, time);
+                if !self.happen(pending) {
+                    // A timer that was cancelled or replaced is nothing that happens.
+                    self.now = before;
+                    continue;
+                }
                 self.events += 1;
-                self.happen(pending);
                 if self.events >= last {
                     return stop_events;
+                }
+                if self.events.is_multiple_of(LOOK_UP) && limits.interrupted(self.events) {
+                    return Stop::Interrupted;
                 }
                 if until_agreed && self.script_is_over() && self.observer.agreed() {
                     return Stop::Agreed;
@@ -314,8 +352,9 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
 /// Events and their handlers.
 impl<P: Process, O: Observer<P>> Simulation<P, O> {
+    /// Lets an event take place; says whether it did.
     #[inline]
-    fn happen(&mut self, pending: Pending<P, O::Stamp>) {
+    fn happen(&mut self, pending: Pending<P, O::Stamp>) -> bool {
         let at = match &pending {
             Pending::Deliver { to, .. } => *to,
             Pending::Timer { at, .. } => *at,
@@ -323,13 +362,14 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         };
         if self.slots[at.index()].paused {
             self.hold_back(at, pending);
-            return;
+            return false;
         }
         match pending {
             Pending::Deliver { from, to, message, stamp } => self.deliver(from, to, message, &stamp),
-            Pending::Timer { at, timer, generation } => self.ring(at, timer, generation),
-            Pending::Rare(rare) => self.rare(*rare),
+            Pending::Timer { at, timer, generation } => return self.ring(at, timer, generation),
+            Pending::Rare(rare) => return self.rare(*rare),
         }
+        true
     }
 
     #[inline]
@@ -354,20 +394,21 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         self.carry_out(to, step);
     }
 
-    fn ring(&mut self, at: Address, timer: P::Timer, generation: u32) {
+    fn ring(&mut self, at: Address, timer: P::Timer, generation: u32) -> bool {
         let slot = &mut self.slots[at.index()];
         let Some(running) = slot.timers.iter().position(|(_, number)| *number == generation) else {
-            return; // Cancelled, replaced, or of a former life.
+            return false; // Cancelled, replaced, or of a former life.
         };
         slot.timers.swap_remove(running);
         self.observer.noticed(self.now, at, Notice::Timer(&timer));
         self.handle(at, |process, cx| process.on_timer(timer, cx));
+        true
     }
 
-    fn rare(&mut self, rare: Rare<P>) {
+    fn rare(&mut self, rare: Rare<P>) -> bool {
         let slot = &self.slots[rare.at.index()];
         if slot.life != rare.life || slot.process.is_none() {
-            return;
+            return false;
         }
         match rare.what {
             RareEvent::Client(command) => self.give_command(rare.at, command),
@@ -376,11 +417,12 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                 if matches!(suspicion, Suspicion::Suspect(_))
                     && self.interrupted(rare.at, Occurrence::Suspects)
                 {
-                    return;
+                    return true;
                 }
                 self.handle(rare.at, |process, cx| process.on_suspicion(suspicion, cx));
             }
         }
+        true
     }
 
     fn give_command(&mut self, at: Address, command: Command<P>) {

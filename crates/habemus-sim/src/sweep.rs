@@ -1,8 +1,8 @@
 //! The same scenario under thousands of seeds, on all cores.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use habemus_scenario::Scenario;
 use serde::Serialize;
@@ -18,7 +18,7 @@ pub struct Sweeping {
     /// Runs that were not as expected.
     pub failed: AtomicU64,
     /// Set it to stop the sweep early.
-    pub stop: AtomicBool,
+    pub stop: Arc<AtomicBool>,
 }
 
 /// What came of a sweep.

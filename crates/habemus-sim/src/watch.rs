@@ -1,5 +1,6 @@
 //! The observer of ordinary runs: statistics, properties, a fingerprint, and the trace if one is wanted.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -161,11 +162,22 @@ impl<P: Process> Watch<P> {
             (Some(clocks), Some(process)) => {
                 clocks[process.index()].iter().map(|(other, ticks)| (self.id(other), ticks)).collect()
             }
-            _ => std::collections::BTreeMap::new(),
+            _ => BTreeMap::new(),
         };
         let process = process.map(|process| self.id(process));
         if let Some(trace) = &mut self.trace {
             trace.records.push(Record { at, process, clock, what });
+        }
+    }
+
+    /// Records something about a process that is no event of its own, and so has no clock.
+    fn note(&mut self, at: Time, process: Address, what: impl FnOnce(&Self) -> Happening) {
+        if self.trace.is_none() {
+            return;
+        }
+        let (what, process) = (what(self), Some(self.id(process)));
+        if let Some(trace) = &mut self.trace {
+            trace.records.push(Record { at, process, clock: BTreeMap::new(), what });
         }
     }
 
@@ -195,8 +207,7 @@ impl<P: Process> Watch<P> {
             }
         }
         for (property, violation) in broken {
-            self.tick(process);
-            self.record(at, Some(process), |_| Happening::Violation {
+            self.note(at, process, |_| Happening::Violation {
                 property: property.to_owned(),
                 explanation: violation.0,
             });
@@ -289,15 +300,7 @@ impl<P: Process> Observer<P> for Watch<P> {
     fn dropped(&mut self, at: Time, from: Address, to: Address, stamp: &Stamp, why: Dropped) {
         self.statistics.dropped += 1;
         self.digest(3, at, to, from, &stamp.number);
-        if self.trace.is_some() {
-            // A lost message is no event of its receiver, and knows no clock.
-            let happening = Happening::Drop { message: stamp.number, from: self.id(from), why };
-            let process = Some(self.id(to));
-            let clock = std::collections::BTreeMap::new();
-            if let Some(trace) = &mut self.trace {
-                trace.records.push(Record { at, process, clock, what: happening });
-            }
-        }
+        self.note(at, to, |watch| Happening::Drop { message: stamp.number, from: watch.id(from), why });
     }
 
     fn noticed(&mut self, at: Time, process: Address, notice: Notice<'_, P>) {

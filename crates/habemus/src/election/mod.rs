@@ -7,6 +7,7 @@ use crate::{Id, Problem, Status};
 
 pub mod bully;
 pub mod chang_roberts;
+pub mod recurring;
 
 /// The problem of choosing a leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,0 +1,195 @@
+//! Everything that is measured, and what is required of it.
+
+use std::process::{Command, ExitCode};
+
+use habemus::election::chang_roberts::ChangRoberts;
+
+use crate::measurement::Measurement;
+use crate::table::{Required, Table, figure};
+
+/// How large the systems are, and how often they run.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// The size of the large ring.
+    processes: usize,
+    /// How often the competitors take turns.
+    rounds: usize,
+    /// How often the simulator passes the token.
+    hops: u64,
+    /// How often the peers do: they are slow, and one of them keeps a log of everything in memory.
+    peer_hops: u64,
+    /// The size of the ring that is watched, and how many of its elections are added up.
+    watched: (usize, u64),
+    /// The program of each peer.
+    anysystem: String,
+    madsim: String,
+}
+
+impl Settings {
+    /// What the requirements are about.
+    pub(crate) fn full(anysystem: &str, madsim: &str) -> Self {
+        Settings {
+            processes: 1_000_000,
+            rounds: 5,
+            hops: 1_000_000,
+            peer_hops: 100_000,
+            watched: (10_000, 20),
+            anysystem: anysystem.to_owned(),
+            madsim: madsim.to_owned(),
+        }
+    }
+
+    /// A quick look.
+    pub(crate) fn quick(anysystem: &str, madsim: &str) -> Self {
+        let full = Settings::full(anysystem, madsim);
+        Settings { processes: 100_000, rounds: 3, hops: 200_000, peer_hops: 20_000, watched: (10_000, 3), ..full }
+    }
+}
+
+/// The ring of the token.
+const TOKEN_RING: usize = 1_000;
+/// The rings whose cost per event is compared begin with this size and grow tenfold.
+const SMALLEST: usize = 1_000;
+
+/// Measures everything and prints the table.
+pub(crate) fn report(settings: &Settings) -> ExitCode {
+    let title = format!(
+        "The simulator: {} processes, medians of {} rounds",
+        grouped(settings.processes),
+        settings.rounds
+    );
+    let mut table = Table::new(&title);
+    let measured = election(settings, &mut table, "uniform", "uniform latency of 1 to 10 ms")
+        .and_then(|()| election(settings, &mut table, "constant", "constant latency of 5 ms"))
+        .and_then(|()| growth(settings, &mut table))
+        .and_then(|()| watching(settings, &table));
+    if let Err(why) = measured {
+        table.fail("the benchmark itself", &why);
+    }
+    tokens(settings, &mut table);
+    ExitCode::from(u8::from(!table.end()))
+}
+
+/// The large election, against two loops written by hand.
+fn election(settings: &Settings, table: &mut Table, latency: &str, words: &str) -> Result<(), String> {
+    table.section(&format!("Chang–Roberts, all start, {words}"));
+    let own = |what: &str| own(&format!("{what}-{latency}"), settings.processes, 1);
+    let [simulator, queue, heap] = rounds(settings, [own("simulator"), own("loop"), own("heap")])?;
+    let messages = simulator[0].messages;
+    if [&queue, &heap].iter().any(|runs| runs[0].messages != messages) {
+        return Err("the loops do not deliver as many messages as the simulator".to_owned());
+    }
+    table.inform("messages delivered", &figure(messages as f64));
+    for (what, runs) in [("simulator", &simulator), ("loop over its queue", &queue), ("loop over a heap", &heap)] {
+        let rate = median(runs.iter().map(Measurement::rate));
+        table.inform(&format!("{what}, messages per second"), &figure(rate));
+    }
+    table.judge("simulator : loop over its queue", Required::AtLeast(0.7), ratio(&simulator, &queue));
+    table.judge("simulator : loop over a binary heap", Required::AtLeast(1.0), ratio(&simulator, &heap));
+    let variables = size_of::<ChangRoberts>() as f64;
+    let bytes = median(simulator.iter().map(|run| run.bytes as f64 / settings.processes as f64)) - variables;
+    table.judge("bytes per process, its variables excepted", Required::AtMost(200.0), bytes);
+    Ok(())
+}
+
+/// The cost of an event, as the ring grows.
+fn growth(settings: &Settings, table: &mut Table) -> Result<(), String> {
+    table.section("Cost of an event as the ring grows, in ns");
+    let sizes = std::iter::successors(Some(SMALLEST), |size| Some(size * 10));
+    let sizes: Vec<usize> = sizes.take_while(|size| *size <= settings.processes).collect();
+    let runs = |size: &usize| (settings.processes / size) as u64;
+    let competitors = sizes.iter().map(|size| own("simulator-uniform", *size, runs(size))).collect();
+    let measured: Vec<Vec<Measurement>> = rounds_of(settings, competitors)?;
+    for (size, runs) in sizes.iter().zip(&measured) {
+        let cost = median(runs.iter().map(Measurement::cost));
+        table.inform(&format!("{} processes", grouped(*size)), &figure(cost));
+    }
+    let growth = measured.iter().map(|runs| ratio(&measured[0], runs)).fold(0.0, f64::max);
+    table.judge("dearest : smallest ring", Required::AtMost(3.0), growth);
+    Ok(())
+}
+
+/// What it costs to be watched, for information.
+fn watching(settings: &Settings, table: &Table) -> Result<(), String> {
+    let (size, runs) = settings.watched;
+    table.section(&format!("The same with {} processes, watched", grouped(size)));
+    let own = |what| own(what, size, runs);
+    let [alone, watched, traced] = rounds(settings, [own("simulator-uniform"), own("watched"), own("traced")])?;
+    table.inform("nobody watches : statistics and properties", &figure(ratio(&alone, &watched)));
+    table.inform("nobody watches : the same and a trace", &figure(ratio(&alone, &traced)));
+    Ok(())
+}
+
+/// The token, against the peers. A peer that cannot be measured does not keep the other from it.
+fn tokens(settings: &Settings, table: &mut Table) {
+    table.section(&format!("A token passed round a ring of {} processes", grouped(TOKEN_RING)));
+    let peers = [("anysystem", &settings.anysystem, 10.0), ("madsim", &settings.madsim, 5.0)];
+    for (name, program, least) in peers {
+        let peer = || {
+            let mut command = Command::new(program);
+            command.args([TOKEN_RING.to_string(), settings.peer_hops.to_string()]);
+            command
+        };
+        let what = format!("simulator : {name}");
+        match rounds(settings, [own("token", TOKEN_RING, settings.hops), Box::new(peer)]) {
+            Ok([simulator, peer]) => {
+                let rate = |runs: &[Measurement]| figure(median(runs.iter().map(Measurement::rate)));
+                table.inform("simulator, messages per second", &rate(&simulator));
+                table.inform(&format!("{name}, messages per second"), &rate(&peer));
+                table.judge(&what, Required::AtLeast(least), ratio(&simulator, &peer));
+            }
+            Err(why) => table.fail(&what, &why),
+        }
+    }
+}
+
+/// Something that can be measured again and again: it makes the command of a child process.
+type Competitor<'a> = Box<dyn Fn() -> Command + 'a>;
+
+/// A measurement of this program itself.
+fn own(what: &str, processes: usize, count: u64) -> Competitor<'static> {
+    let arguments = ["measure".to_owned(), what.to_owned(), processes.to_string(), count.to_string()];
+    Box::new(move || {
+        let mut command = Command::new(std::env::current_exe().unwrap_or_else(|_| "habemus-bench".into()));
+        command.args(&arguments);
+        command
+    })
+}
+
+/// Measures competitors in turns: the first, the second, …, the first again. A disturbance of the machine then
+/// falls on all of them.
+fn rounds<const N: usize>(
+    settings: &Settings,
+    competitors: [Competitor<'_>; N],
+) -> Result<[Vec<Measurement>; N], String> {
+    let measured = rounds_of(settings, competitors.into())?;
+    Ok(measured.try_into().expect("there are as many results as competitors"))
+}
+
+fn rounds_of(settings: &Settings, competitors: Vec<Competitor<'_>>) -> Result<Vec<Vec<Measurement>>, String> {
+    let mut measured = vec![Vec::new(); competitors.len()];
+    for _ in 0..settings.rounds {
+        for (competitor, runs) in competitors.iter().zip(&mut measured) {
+            runs.push(Measurement::by(&mut competitor())?);
+        }
+    }
+    Ok(measured)
+}
+
+/// How many times faster the first is than the second: the median over the rounds.
+fn ratio(one: &[Measurement], other: &[Measurement]) -> f64 {
+    median(one.iter().zip(other).map(|(one, other)| one.rate() / other.rate()))
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// A number with its thousands apart.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
+    String::from_utf8_lossy(&groups.join(&b',')).into_owned()
+}

@@ -1,0 +1,71 @@
+//! The table that is printed: what was required, what was measured, and whether that is met.
+
+/// A bound on a figure.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Required {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+/// Prints row by row, as the measurements come in, and remembers whether every requirement is met.
+#[derive(Debug)]
+pub(crate) struct Table {
+    missed: usize,
+}
+
+impl Table {
+    /// A table with nothing below its head.
+    pub(crate) fn new(title: &str) -> Self {
+        println!("{title}\n");
+        println!("{:<49}{:>9}{:>11}{:>10}", "", "required", "measured", "verdict");
+        Table { missed: 0 }
+    }
+
+    /// Begins a section.
+    pub(crate) fn section(&self, title: &str) {
+        println!("{title}");
+    }
+
+    /// A figure that nobody requires anything of.
+    pub(crate) fn inform(&self, what: &str, measured: &str) {
+        println!("  {what:<47}{:>9}{measured:>11}", "");
+    }
+
+    /// A figure and its requirement.
+    pub(crate) fn judge(&mut self, what: &str, required: Required, measured: f64) {
+        let (bound, met) = match required {
+            Required::AtLeast(least) => (format!("≥ {}", figure(least)), measured >= least),
+            Required::AtMost(most) => (format!("≤ {}", figure(most)), measured <= most),
+        };
+        self.missed += usize::from(!met);
+        let verdict = if met { "met" } else { "MISSED" };
+        println!("  {what:<47}{bound:>9}{:>11}{verdict:>10}", figure(measured));
+    }
+
+    /// What could not be measured does not meet its requirement.
+    pub(crate) fn fail(&mut self, what: &str, why: &str) {
+        self.missed += 1;
+        println!("  {what:<47}{:>9}{:>11}{:>10}", "", "none", "MISSED");
+        println!("    {why}");
+    }
+
+    /// Ends the table; says whether every requirement is met.
+    pub(crate) fn end(self) -> bool {
+        match self.missed {
+            0 => println!("\nEvery requirement is met."),
+            missed => println!("\n{missed} of the requirements are missed."),
+        }
+        self.missed == 0
+    }
+}
+
+/// Three digits or so, whatever the size.
+pub(crate) fn figure(number: f64) -> String {
+    match number {
+        _ if number >= 1e6 => format!("{:.1} M", number / 1e6),
+        _ if number >= 1e4 => format!("{:.0} k", number / 1e3),
+        _ if number >= 100.0 => format!("{number:.0}"),
+        _ if number >= 10.0 => format!("{number:.1}"),
+        _ => format!("{number:.2}"),
+    }
+}

@@ -1,0 +1,85 @@
+//! `habemus draw`: pictures of a recorded trace.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use habemus_trace::{Trace, draw};
+
+use crate::complaint::Complaint;
+use crate::{Outcome, output};
+
+/// How a trace is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A space-time diagram for a terminal.
+    Text,
+    /// A Mermaid sequence diagram.
+    Mermaid,
+    /// A space-time diagram as a picture.
+    Svg,
+    /// A log for ShiViz.
+    Shiviz,
+}
+
+/// Draw a recorded trace.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  habemus run bully --crash 5@20ms --trace bully.jsonl
+  habemus draw bully.jsonl
+  habemus draw bully.jsonl --format svg --out bully.svg")]
+pub(crate) struct Draw {
+    /// The trace, as `habemus run --trace FILE` wrote it.
+    trace: PathBuf,
+    /// How.
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    #[command(flatten)]
+    style: Style,
+}
+
+/// What a picture shows and where it goes.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct Style {
+    /// Write the picture to a file instead of the terminal.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Show the heartbeats of detectors, too.
+    #[arg(long)]
+    pub(crate) background: bool,
+    /// Columns of a text diagram.
+    #[arg(long, value_name = "N", default_value_t = 80)]
+    pub(crate) width: usize,
+}
+
+impl Draw {
+    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+        let path = self.trace.display();
+        let file = File::open(&self.trace).map_err(|e| Complaint::new(format!("cannot read {path}: {e}")))?;
+        let trace = Trace::read(BufReader::new(file)).map_err(|e| Complaint::new(format!("{path}: {e}")))?;
+        self.style.draw(&trace, self.format)?;
+        Ok(Outcome::Holds)
+    }
+}
+
+impl Style {
+    pub(crate) fn draw(&self, trace: &Trace, format: Format) -> Result<(), Complaint> {
+        let options = draw::Options {
+            background: self.background,
+            width: self.width.clamp(40, 400),
+            color: self.out.is_none() && output::coloured(),
+            ..draw::Options::default()
+        };
+        let picture = match format {
+            Format::Text => draw::text(trace, &options),
+            Format::Mermaid => draw::mermaid(trace, &options),
+            Format::Svg => draw::svg(trace, &options),
+            Format::Shiviz => draw::shiviz(trace, &options),
+        };
+        match &self.out {
+            Some(path) => output::write_file(path, |file| file.write_all(picture.as_bytes())),
+            None => output::print(&picture),
+        }
+    }
+}

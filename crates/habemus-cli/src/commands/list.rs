@@ -1,0 +1,111 @@
+//! `habemus list`: the catalogue.
+
+use std::fmt::Write;
+
+use clap::Args;
+use habemus::catalogue::{self, ENTRIES, Entry};
+use owo_colors::OwoColorize;
+use serde_json::json;
+
+use crate::complaint::Complaint;
+use crate::show::wrap;
+use crate::{Outcome, output};
+
+/// Show the catalogue: every algorithm, or all about one.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  habemus list
+  habemus list bully
+  habemus list --json")]
+pub(crate) struct List {
+    /// An algorithm to show everything about.
+    algorithm: Option<String>,
+    /// For machines.
+    #[arg(long)]
+    json: bool,
+}
+
+impl List {
+    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+        let entries: Vec<&Entry> = match &self.algorithm {
+            Some(name) => vec![catalogue::entry(name)?],
+            None => ENTRIES.iter().collect(),
+        };
+        if self.json {
+            let list: Vec<_> = entries.iter().map(|entry| as_json(entry)).collect();
+            output::print_json(&list)?;
+        } else if let (Some(_), [entry]) = (&self.algorithm, entries.as_slice()) {
+            output::print(&in_full(entry))?;
+        } else {
+            output::print(&overview())?;
+        }
+        Ok(Outcome::Holds)
+    }
+}
+
+fn overview() -> String {
+    let mut text = String::new();
+    let mut problem = "";
+    for entry in ENTRIES {
+        if entry.problem != problem {
+            let gap = if problem.is_empty() { "" } else { "\n" };
+            let _ = writeln!(text, "{gap}{}", entry.problem.bold().underline());
+            problem = entry.problem;
+        }
+        let _ = writeln!(text, "\n{}", entry.name.cyan().bold());
+        text.push_str(&wrap("  ", entry.summary, 80));
+        for (label, value) in facts(entry) {
+            text.push_str(&wrap(&format!("  {label:<11}"), &value, 80));
+        }
+    }
+    text.push_str("\nhabemus list ALGORITHM shows its options.\n");
+    text
+}
+
+fn facts(entry: &Entry) -> Vec<(&'static str, String)> {
+    vec![
+        ("model", entry.model.to_owned()),
+        ("topology", entry.topologies.join(", ")),
+        ("guarantees", entry.promises.join(", ")),
+        ("messages", entry.cost.to_owned()),
+        ("notes", entry.notes.to_owned()),
+    ]
+}
+
+fn in_full(entry: &Entry) -> String {
+    let mut text = format!("{} — {}\n\n", entry.name.cyan().bold(), entry.summary);
+    let detectors =
+        if entry.detectors.is_empty() { "none needed".to_owned() } else { entry.detectors.join(", ") };
+    let problem = vec![("solves", entry.problem.to_owned())];
+    for (label, value) in problem.into_iter().chain(facts(entry)).chain([("detectors", detectors)]) {
+        text.push_str(&wrap(&format!("{label:<12}"), &value, 80));
+    }
+    let _ = writeln!(text, "\n{} (-o NAME=VALUE)", "Options".bold());
+    for option in entry.all_options() {
+        let _ = writeln!(text, "  {} = {}", option.name.bold(), option.values);
+        let help = format!("{} [default: {}]", option.help, option.default);
+        text.push_str(&wrap("      ", &help, 80));
+    }
+    let _ = writeln!(text, "\nTry: habemus run {} --draw text", entry.name);
+    text
+}
+
+fn as_json(entry: &Entry) -> serde_json::Value {
+    let options = entry.all_options().map(|option| {
+        json!({
+            "name": option.name, "values": option.values, "default": option.default, "help": option.help,
+        })
+    });
+    json!({
+        "name": entry.name,
+        "problem": entry.problem,
+        "summary": entry.summary,
+        "model": entry.model,
+        "topologies": entry.topologies,
+        "detectors": entry.detectors,
+        "guarantees": entry.promises,
+        "cost": entry.cost,
+        "notes": entry.notes,
+        "options": options.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,8 @@
+//! The subcommands, one file each.
+
+pub(crate) mod completions;
+pub(crate) mod cost;
+pub(crate) mod draw;
+pub(crate) mod list;
+pub(crate) mod run;
+pub(crate) mod sweep;

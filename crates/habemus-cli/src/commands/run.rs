@@ -1,0 +1,81 @@
+//! `habemus run`: one run, its report, its trace, its picture.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+use habemus_sim::{Control, Report, run_controlled};
+
+use super::draw::{Format, Style};
+use crate::args::{Described, What};
+use crate::complaint::Complaint;
+use crate::{Outcome, interrupt, output, show};
+
+/// Run an algorithm or a scenario file in the simulator.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  habemus run chang-roberts --ids 3,17,24,1,28,15,9,4 --start 17 --draw text
+  habemus run bully --processes 5 -o leader=5 --start none --crash 5@20ms --draw text
+  habemus run coordinator --entries 3 -o timeout=20ms --at '10ms slow 2 by 100ms'
+  habemus run exhibits/s4-timeout-hurts.toml --draw svg --out hurts.svg
+
+Exit codes: 0 as expected, 1 not as expected, 2 bad input, 3 cut off.")]
+pub(crate) struct Run {
+    #[command(flatten)]
+    what: What,
+    /// Write what happened to a file, as JSON lines.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    trace: Option<PathBuf>,
+    /// Draw what happened.
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
+    draw: Option<Format>,
+    #[command(flatten)]
+    style: Style,
+    /// The report as JSON.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+impl Run {
+    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+        let Described { scenario, parsed } = self.what.describe()?;
+        let keep_trace = self.trace.is_some() || self.draw.is_some();
+        let control = Arc::new(Control { stop: interrupt::flag(), ..Control::default() });
+        let watched = Arc::clone(&control);
+        let progress = output::Progress::new("events", move || {
+            (watched.events.load(Ordering::Relaxed), 0, String::new())
+        });
+        let report = run_controlled(&scenario, keep_trace, &control);
+        drop(progress);
+        let report = report.map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
+        if let (Some(path), Some(trace)) = (&self.trace, &report.trace) {
+            output::write_file(path, |file| trace.write(file))?;
+        }
+        // A picture on the terminal comes first: the report explains it.
+        if let (Some(format), Some(trace)) = (self.draw, &report.trace)
+            && (self.style.out.is_some() || !self.json)
+        {
+            self.style.draw(trace, format)?;
+        }
+        let picture_alone =
+            self.draw.is_some_and(|format| format != Format::Text) && self.style.out.is_none();
+        if self.json {
+            output::print_json(&report)?;
+        } else if picture_alone {
+            // Standard output is a picture for another program: the verdict goes beside it.
+            anstream::eprint!("{}", show::report(&scenario, &report));
+        } else {
+            output::print(&show::report(&scenario, &report))?;
+        }
+        Ok(outcome(&report))
+    }
+}
+
+fn outcome(report: &Report) -> Outcome {
+    match (report.succeeded(), report.complete) {
+        (false, _) => Outcome::Fails,
+        (true, true) => Outcome::Holds,
+        (true, false) => Outcome::Incomplete,
+    }
+}

@@ -1,0 +1,140 @@
+//! Bad input, said so that it can be mended.
+
+use std::io;
+
+use habemus::catalogue::SetupError;
+use habemus_scenario::{Parsed, Place, ReadError, ScenarioErrors, nearest};
+use habemus_sim::{CostError, PlanError, RunError};
+use owo_colors::OwoColorize;
+
+/// What is wrong with the input.
+#[derive(Debug)]
+pub(crate) enum Complaint {
+    /// Something wrong in a scenario file, at a line and column.
+    File(Box<ScenarioErrors>),
+    /// Something else.
+    Plain {
+        /// What.
+        message: String,
+        /// What to do.
+        help: Option<String>,
+    },
+    /// Whoever read our output has stopped: not our business.
+    ClosedPipe,
+}
+
+impl Complaint {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Complaint::Plain { message: message.into(), help: None }
+    }
+
+    pub(crate) fn help(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Complaint::Plain { message: message.into(), help: Some(help.into()) }
+    }
+
+    pub(crate) fn print(self) {
+        match self {
+            Complaint::File(errors) => {
+                anstream::eprintln!("{:?}", miette::Report::new(*errors));
+            }
+            Complaint::Plain { message, help } => {
+                anstream::eprintln!("{} {message}", "error:".red().bold());
+                if let Some(help) = help {
+                    anstream::eprintln!("{} {help}", " help:".cyan());
+                }
+            }
+            Complaint::ClosedPipe => {}
+        }
+    }
+
+    /// An error of a run, pointing into the file that the scenario came from, if it came from one.
+    pub(crate) fn from_run(error: RunError, parsed: Option<&Parsed>) -> Self {
+        let Some(parsed) = parsed else { return error.into() };
+        let source = &parsed.source;
+        let errors: ScenarioErrors = match &error {
+            RunError::Setup(SetupError::Unknown { what, name, known }) => {
+                let place = match *what {
+                    "option" => Place::option_name(name),
+                    what => Place::value(what),
+                };
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                source.unknown_at(&place, what, name, &known).into()
+            }
+            RunError::Setup(SetupError::Value { option, .. }) => {
+                source.error_at(&Place::option(option), error.to_string(), None).into()
+            }
+            RunError::Setup(SetupError::Unfit { what, .. }) => {
+                source.error_at(&Place::value(*what), error.to_string(), None).into()
+            }
+            RunError::Setup(SetupError::System(_)) => {
+                source.error_at(&Place::value("ids"), error.to_string(), None).into()
+            }
+            RunError::Plan(PlanError::UnknownCommand { cue, word, known, .. }) => {
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                source.unknown_at(&Place::command(*cue), "command", word, &known).into()
+            }
+            RunError::Plan(PlanError::UnknownProcess { .. }) => {
+                source.error_at(&Place::value("ids"), error.to_string(), None).into()
+            }
+            RunError::UnknownProperty { name, known, .. } => {
+                let expect = &parsed.scenario.expect;
+                let index = |list: &[String]| list.iter().position(|other| other == name);
+                let place = match (index(&expect.holds), index(&expect.violates)) {
+                    (Some(index), _) => Place::value(format!("expect.holds[{index}]")),
+                    (_, Some(index)) => Place::value(format!("expect.violates[{index}]")),
+                    _ => Place::value("expect"),
+                };
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                source.unknown_at(&place, "property", name, &known).into()
+            }
+        };
+        Complaint::File(Box::new(errors))
+    }
+}
+
+impl From<SetupError> for Complaint {
+    fn from(error: SetupError) -> Self {
+        if let SetupError::Unknown { name, known, .. } = &error
+            && let Some(near) = nearest(name, known.iter().map(String::as_str))
+        {
+            return Complaint::help(error.to_string(), format!("did you mean '{near}'?"));
+        }
+        Complaint::new(error.to_string())
+    }
+}
+
+impl From<RunError> for Complaint {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Setup(error) => error.into(),
+            error => Complaint::new(error.to_string()),
+        }
+    }
+}
+
+impl From<CostError> for Complaint {
+    fn from(error: CostError) -> Self {
+        match error {
+            CostError::Setup(error) => error.into(),
+            error => Complaint::new(error.to_string()),
+        }
+    }
+}
+
+impl From<ReadError> for Complaint {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Wrong(errors) => Complaint::File(Box::new(errors)),
+            error => Complaint::help(error.to_string(), "give the path of a scenario file"),
+        }
+    }
+}
+
+impl From<io::Error> for Complaint {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Complaint::ClosedPipe,
+            _ => Complaint::new(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Where results go: the terminal, or a file that is never left half-written.
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::complaint::Complaint;
+
+/// Prints a text to standard output.
+pub(crate) fn print(text: &str) -> Result<(), Complaint> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        out.write_all(b"\n")?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Prints a value as JSON.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Complaint> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Complaint::new(error.to_string()))?;
+    print(&text)
+}
+
+/// Writes a file at once: under another name first, then renamed.
+pub(crate) fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Complaint> {
+    let complain = |error: io::Error| Complaint::new(format!("cannot write {}: {error}", path.display()));
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let written = fs::File::create(&part).and_then(|file| {
+        let mut file = io::BufWriter::new(file);
+        write(&mut file)?;
+        file.flush()
+    });
+    match written.and_then(|()| fs::rename(&part, path)) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            let _ = fs::remove_file(&part);
+            Err(complain(error))
+        }
+    }
+}
+
+/// Whether to colour what goes to standard output.
+pub(crate) fn coloured() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never && io::stdout().is_terminal()
+}
+
+/// A progress display on standard error, which appears only if the work takes longer than two seconds.
+pub(crate) struct Progress {
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Progress {
+    /// Shows what `state` says: how far, and of how much (0 if nobody knows), and a remark.
+    pub(crate) fn new(what: &'static str, state: impl Fn() -> (u64, u64, String) + Send + 'static) -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&over);
+        let thread = io::stderr().is_terminal().then(|| {
+            std::thread::spawn(move || {
+                let begin = Instant::now();
+                let mut bar: Option<ProgressBar> = None;
+                while !seen.load(Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(50));
+                    if begin.elapsed() < Duration::from_secs(2) {
+                        continue;
+                    }
+                    let (done, of, remark) = state();
+                    let bar = bar.get_or_insert_with(|| bar_for(what, of));
+                    bar.set_position(done);
+                    bar.set_message(remark);
+                }
+                if let Some(bar) = bar {
+                    bar.finish_and_clear();
+                }
+            })
+        });
+        Progress { over, thread }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn bar_for(what: &'static str, of: u64) -> ProgressBar {
+    let (bar, template) = if of == 0 {
+        (ProgressBar::new_spinner(), "{spinner} {human_pos} {prefix} in {elapsed}  {per_sec}  {msg}")
+    } else {
+        (ProgressBar::new(of), "{wide_bar} {human_pos}/{human_len} {prefix}  {eta} left  {msg}")
+    };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.with_style(style).with_prefix(what)
+}

@@ -1,0 +1,105 @@
+//! Measured costs as a table and as CSV.
+
+use std::fmt::Write;
+
+use habemus::analysis::{Arrangement, Start};
+use habemus_sim::{CostPoint, CostRequest};
+use owo_colors::OwoColorize;
+
+use super::grouped;
+
+/// What is measured, in words: "all start, random arrangement".
+pub(crate) fn circumstances(request: &CostRequest) -> String {
+    let start = match request.start {
+        Start::All => "all start",
+        Start::One => "one starts",
+    };
+    let arrangement = match request.arrangement {
+        Arrangement::Random => "random",
+        Arrangement::Best => "best",
+        Arrangement::Worst => "worst",
+    };
+    format!("{start}, {arrangement} arrangement")
+}
+
+pub(crate) fn cost_heading(request: &CostRequest) -> String {
+    let runs = super::plural(request.seeds, "run", "runs");
+    format!(
+        "{} · messages · {} · {runs} each\n\n{:>9} {:>13} {:>15} {:>13} {:>15} {:>7}\n",
+        request.algorithm.cyan().bold(),
+        circumstances(request),
+        "processes",
+        "least",
+        "mean",
+        "most",
+        "theory",
+        "ratio",
+    )
+}
+
+pub(crate) fn cost_row(point: &CostPoint) -> String {
+    let theory = point.theory.map_or("–".to_owned(), figure);
+    let ratio = point.ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.3}"));
+    let row = format!(
+        "{:>9} {:>13} {:>15} {:>13} {theory:>15} {ratio:>7}",
+        grouped(point.processes as u64),
+        grouped(point.least),
+        figure(point.mean),
+        grouped(point.most),
+    );
+    if point.broken.is_some() { row.red().to_string() } else { row }
+}
+
+pub(crate) fn cost_summary(points: &[CostPoint]) -> String {
+    let mut text = String::new();
+    let known = points.iter().find_map(|point| Some((point.theory_kind?, point.formula?)));
+    if let Some((kind, formula)) = known {
+        let _ = writeln!(text, "\nTheory: {kind} {formula} messages.");
+    }
+    for broken in points.iter().filter_map(|point| point.broken.as_ref()) {
+        let _ = writeln!(text, "{} {broken}", "✗".red().bold());
+    }
+    if known.is_some() {
+        let verdict = if points.iter().all(|point| point.broken.is_none()) {
+            format!("{} no run contradicts it", "ok:".green().bold())
+        } else {
+            format!("{} theory and runs disagree", "failed:".red().bold())
+        };
+        let _ = writeln!(text, "{verdict}");
+    }
+    text
+}
+
+pub(crate) fn cost_csv(points: &[CostPoint]) -> String {
+    let mut text = String::from("processes,runs,least,mean,most,longest_chain,theory,kind,formula,ratio\n");
+    for point in points {
+        let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{},{},{},{},{},{},{},{},{},{}",
+            point.processes,
+            point.runs,
+            point.least,
+            point.mean,
+            point.most,
+            point.longest_chain,
+            number(point.theory),
+            point.theory_kind.unwrap_or_default(),
+            point.formula.unwrap_or_default(),
+            number(point.ratio),
+        );
+    }
+    text
+}
+
+fn figure(value: f64) -> String {
+    if value.fract() == 0.0 {
+        grouped(value as u64)
+    } else {
+        format!("{}.{}", grouped(value as u64), tenth(value))
+    }
+}
+
+fn tenth(value: f64) -> u64 {
+    ((value.fract() * 10.0) as u64).min(9)
+}

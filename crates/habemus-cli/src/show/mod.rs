@@ -1,0 +1,108 @@
+//! Results as people read them.
+
+mod cost;
+mod plot;
+mod report;
+mod sweep;
+
+pub(crate) use cost::{cost_csv, cost_heading, cost_row, cost_summary};
+pub(crate) use plot::cost_plot;
+pub(crate) use report::report;
+pub(crate) use sweep::sweep;
+
+/// `text` after `label`, broken into lines of at most `width` columns that begin below the text.
+pub(crate) fn wrap(label: &str, text: &str, width: usize) -> String {
+    let indent = label.chars().count();
+    let mut lines = String::from(label);
+    let mut column = indent;
+    let mut fresh = true;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if !fresh && column + 1 + length > width {
+            lines.push('\n');
+            lines.extend(std::iter::repeat_n(' ', indent));
+            column = indent;
+            fresh = true;
+        }
+        if !fresh {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += length;
+        fresh = false;
+    }
+    lines.push('\n');
+    lines
+}
+
+/// 1234567 as 1,234,567.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Nanoseconds with a unit: 12.3 ms.
+pub(crate) fn span(nanos: u64) -> String {
+    let value = nanos as f64;
+    match nanos {
+        0 => "0 ms".to_owned(),
+        1..1_000 => format!("{nanos} ns"),
+        1_000..1_000_000 => format!("{:.1} µs", value / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", value / 1e6),
+        _ => format!("{:.2} s", value / 1e9),
+    }
+}
+
+/// "1 thing", "2 things".
+pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { many })
+}
+
+/// Identifiers in a sentence; of very many only the first.
+pub(crate) fn ids(ids: &[u64]) -> String {
+    const SHOWN: usize = 12;
+    let shown: Vec<String> = ids.iter().take(SHOWN).map(u64::to_string).collect();
+    match ids.len() {
+        0 => "nobody".to_owned(),
+        1 => shown[0].clone(),
+        count if count <= SHOWN => {
+            let (last, first) = shown.split_last().expect("there are at least two");
+            format!("{} and {last}", first.join(", "))
+        }
+        count => format!("{}, … ({} in all)", shown.join(", "), grouped(count as u64)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_is_broken_below_its_label() {
+        assert_eq!(wrap("ab: ", "one two three", 10), "ab: one\n    two\n    three\n");
+        assert_eq!(wrap("", "", 10), "\n");
+    }
+
+    #[test]
+    fn numbers_are_grouped_and_spans_have_units() {
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(span(12_345_678), "12.3 ms");
+        assert_eq!(span(1_500_000_000), "1.50 s");
+    }
+
+    #[test]
+    fn identifiers_read_like_a_sentence() {
+        assert_eq!(ids(&[1]), "1");
+        assert_eq!(ids(&[1, 2, 3]), "1, 2 and 3");
+        assert_eq!(ids(&(0..20).collect::<Vec<_>>()), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … (20 in all)");
+    }
+}

@@ -1,0 +1,118 @@
+//! The report of one run.
+
+use std::fmt::Write;
+
+use habemus_scenario::Scenario;
+use habemus_sim::{PropertyLine, Report};
+use owo_colors::OwoColorize;
+
+use super::{grouped, ids, plural, span, wrap};
+
+const WIDTH: usize = 80;
+
+pub(crate) fn report(scenario: &Scenario, report: &Report) -> String {
+    let mut text = String::new();
+    let processes = plural(report.processes as u64, "process", "processes");
+    let _ = writeln!(text, "{} · {processes} · seed {}", report.algorithm.cyan().bold(), report.seed);
+    if let Some(title) = &scenario.title {
+        text.push_str(&wrap("", title, WIDTH));
+    }
+    text.push('\n');
+    text.push_str(&wrap("", &result(report), WIDTH));
+    let end = format!("Ended after {}: {}.", span(report.statistics.time), report.stop);
+    text.push_str(&wrap("", &end, WIDTH));
+    text.push('\n');
+    for (label, value) in figures(report) {
+        text.push_str(&wrap(&format!("{label:<16}"), &value, WIDTH));
+    }
+    text.push('\n');
+    for line in &report.properties {
+        text.push_str(&property(line));
+    }
+    text.push('\n');
+    text.push_str(&verdict(report));
+    text
+}
+
+/// What it came to, in a sentence.
+fn result(report: &Report) -> String {
+    let down = if report.down.is_empty() { String::new() } else { format!(" ({} down)", ids(&report.down)) };
+    if report.problem == "election" {
+        match (report.leader, report.leaders.as_slice()) {
+            (Some(leader), _) => format!("{leader} leads, and every live process knows it{down}."),
+            (None, []) => format!("Nobody leads{down}."),
+            (None, [one]) => format!("{one} leads, but not every live process knows it{down}."),
+            (None, several) => format!("{} all consider themselves leader{down}.", ids(several)),
+        }
+    } else {
+        let entries = report.statistics.entries;
+        let order = match entries {
+            0 => String::new(),
+            _ => format!(", in this order: {}", ids(&report.entered)),
+        };
+        format!("{}{order}{down}.", plural(entries, "entry", "entries"))
+    }
+}
+
+fn figures(report: &Report) -> Vec<(&'static str, String)> {
+    let statistics = &report.statistics;
+    let by_kind: Vec<String> =
+        statistics.by_kind.iter().map(|(kind, count)| format!("{} {kind}", grouped(*count))).collect();
+    let mut figures = vec![("messages", grouped(statistics.messages))];
+    if by_kind.len() > 1 {
+        figures[0].1 = format!("{}: {}", grouped(statistics.messages), by_kind.join(", "));
+    }
+    if statistics.dropped > 0 {
+        figures.push(("lost", plural(statistics.dropped, "message", "messages")));
+    }
+    let bytes = format!("{}, the largest message {}", grouped(statistics.bytes), statistics.largest);
+    figures.push(("bytes", bytes));
+    figures.push(("longest chain", plural(u64::from(statistics.longest_chain), "message", "messages")));
+    figures.push(("events", grouped(statistics.events)));
+    if report.problem == "election" {
+        figures.push(("leader changes", grouped(statistics.leader_changes)));
+    }
+    if let Some(mean) = statistics.waiting.mean() {
+        let (least, most) = (span(statistics.waiting.least), span(statistics.waiting.most));
+        figures.push(("waiting", format!("{least} to {most}, {} on average", span(mean as u64))));
+    }
+    if statistics.refused_writes > 0 {
+        figures.push(("refused", plural(statistics.refused_writes, "late write", "late writes")));
+    }
+    if statistics.crashes > 0 {
+        let recoveries = plural(statistics.recoveries, "recovery", "recoveries");
+        figures.push(("crashes", format!("{}, {recoveries}", grouped(statistics.crashes))));
+    }
+    figures.push(("fingerprint", report.fingerprint.clone()));
+    figures
+}
+
+fn property(line: &PropertyLine) -> String {
+    let sign = match line.verdict {
+        "holds" => "✓".green().to_string(),
+        "violated" => "✗".red().bold().to_string(),
+        _ => "?".yellow().to_string(),
+    };
+    let note = if line.promised || line.verdict == "holds" { "" } else { " (not promised)" };
+    let said = match (&line.explanation, line.verdict) {
+        (None, verdict) => verdict.to_owned(),
+        (Some(why), "violated") => format!("violated{note}: {why}"),
+        (Some(why), verdict) => format!("{verdict}{note}: {why}"),
+    };
+    // The sign is one column wide, whatever colours surround it.
+    wrap(&format!("@ {:<20} ", line.name), &said, WIDTH).replacen('@', &sign, 1)
+}
+
+fn verdict(report: &Report) -> String {
+    if report.succeeded() {
+        let what = if report.expected_something { "as expected" } else { "every promise was kept" };
+        let cut = if report.complete { "" } else { ", as far as it went" };
+        return format!("{} {what}{cut}\n", "ok:".green().bold());
+    }
+    let mut text = String::new();
+    for failure in &report.failures {
+        text.push_str(&wrap("@ ", failure, WIDTH).replacen('@', &"✗".red().bold().to_string(), 1));
+    }
+    let _ = writeln!(text, "{} not as expected", "failed:".red().bold());
+    text
+}

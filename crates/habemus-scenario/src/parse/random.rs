@@ -1,0 +1,52 @@
+//! Reads the table `[random]`.
+
+use std::time::Duration;
+
+use toml::de::DeTable;
+
+use super::reader::{Reader, Value};
+use crate::processes::Processes;
+use crate::scenario::RandomFaults;
+
+pub(super) const KEYS: &[&str] =
+    &["crashes", "recover-after", "amnesia", "most-down", "pauses", "pause-for", "cuts", "cut-for", "until"];
+
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    document: &DeTable<'_>,
+    processes: &Processes<'_>,
+) -> Option<RandomFaults> {
+    let table = reader.table(document, "random", KEYS)?;
+    let number = processes.ids().len();
+    let usual = RandomFaults::usual(number);
+    let most_down = reader.optional(table, "most-down", |reader, value| most_down(reader, value, processes));
+    let recover_after = reader.optional(table, "recover-after", recover_after);
+    Some(RandomFaults {
+        crashes: reader.optional(table, "crashes", Reader::rate).unwrap_or(usual.crashes),
+        recover_after: recover_after.unwrap_or(usual.recover_after),
+        amnesia: reader.optional(table, "amnesia", Reader::boolean).unwrap_or(usual.amnesia),
+        most_down: most_down.unwrap_or(usual.most_down),
+        pauses: reader.optional(table, "pauses", Reader::rate).unwrap_or(usual.pauses),
+        pause_for: reader.optional(table, "pause-for", Reader::positive_range).unwrap_or(usual.pause_for),
+        cuts: reader.optional(table, "cuts", Reader::rate).unwrap_or(usual.cuts),
+        cut_for: reader.optional(table, "cut-for", Reader::positive_range).unwrap_or(usual.cut_for),
+        until: reader.optional(table, "until", Reader::positive_duration).unwrap_or(usual.until),
+    })
+}
+
+/// A range of durations, or `"never"`.
+fn recover_after(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<Option<(Duration, Duration)>> {
+    match value.get_ref().as_str().map(str::trim) {
+        Some("never") => Some(None),
+        _ => reader.range(value).map(Some),
+    }
+}
+
+fn most_down(reader: &mut Reader<'_>, value: &Value<'_>, processes: &Processes<'_>) -> Option<usize> {
+    let (most, what) = match processes.ids().len() as u64 {
+        0 => (u64::MAX, "a number of processes such as 1".to_owned()),
+        1 => (1, "the number of processes, which is 1".to_owned()),
+        everyone => (everyone, format!("a number of processes from 1 to {everyone}")),
+    };
+    reader.number_within(value, 1..=most, &what).and_then(|number| usize::try_from(number).ok())
+}

@@ -1,0 +1,157 @@
+//! Where a scenario file says what.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::{Problem, ScenarioError, ScenarioErrors};
+use crate::names;
+
+/// The text of a scenario file, and where in it each value stands.
+///
+/// What a scenario file says is read without knowing any algorithm. Whoever knows them finds further errors
+/// (an unknown algorithm, an option out of range), and points at them with this.
+#[derive(Clone, Debug)]
+pub struct SourceMap {
+    file: String,
+    text: Arc<str>,
+    spans: BTreeMap<Place, Range<usize>>,
+}
+
+impl SourceMap {
+    pub(crate) fn new(file: &str, text: &str) -> Self {
+        SourceMap { file: file.to_owned(), text: text.into(), spans: BTreeMap::new() }
+    }
+
+    pub(crate) fn note(&mut self, place: Place, span: Range<usize>) {
+        self.spans.insert(place, span);
+    }
+
+    /// The file's name, as it was given.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The bytes of the text where `place` is; if the file does not say it, what it would be part of, and the
+    /// beginning of the file at last.
+    pub fn span(&self, place: &Place) -> Range<usize> {
+        let mut place = Some(place.clone());
+        while let Some(here) = place {
+            if let Some(span) = self.spans.get(&here) {
+                return span.clone();
+            }
+            place = here.around();
+        }
+        0..0
+    }
+
+    /// An error that points at `place`.
+    pub fn error_at(&self, place: &Place, message: String, help: Option<String>) -> ScenarioError {
+        self.error(Problem { help, ..Problem::new(self.span(place), message) })
+    }
+
+    /// The error that `found` at `place` is no known `what` ("algorithm", "option"): it suggests the nearest
+    /// of the `known` names.
+    pub fn unknown_at(&self, place: &Place, what: &str, found: &str, known: &[&str]) -> ScenarioError {
+        let message =
+            format!("unknown {what} `{}`{}", names::shortened(found), names::suggestion(found, known));
+        self.error_at(place, message, names::all_as_help(found, known))
+    }
+
+    pub(crate) fn error(&self, problem: Problem) -> ScenarioError {
+        ScenarioError::new(&self.file, &self.text, problem)
+    }
+
+    pub(crate) fn errors(&self, problems: Vec<Problem>) -> Option<ScenarioErrors> {
+        ScenarioErrors::collect(&self.file, &self.text, problems)
+    }
+}
+
+/// Something that a scenario file says, by its path: `algorithm`, `options.timeout`, `script[3]`,
+/// `expect.holds[0]`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    path: String,
+    part: Part,
+}
+
+/// Which part of what is at the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Value,
+    Name,
+    Command,
+    Message,
+}
+
+impl Place {
+    /// The value at this path.
+    pub fn value(path: impl Into<String>) -> Self {
+        Place { path: path.into(), part: Part::Value }
+    }
+
+    /// The key at this path, without its value.
+    pub fn name(path: impl Into<String>) -> Self {
+        Place { path: path.into(), part: Part::Name }
+    }
+
+    /// The value of an option of the algorithm; its name is at [`option_name`](Self::option_name).
+    pub fn option(name: &str) -> Self {
+        Place::value(format!("options.{name}"))
+    }
+
+    /// The name of an option of the algorithm.
+    pub fn option_name(name: &str) -> Self {
+        Place::name(format!("options.{name}"))
+    }
+
+    /// A line of the script, counted from 0.
+    pub fn cue(index: usize) -> Self {
+        Place::value(format!("script[{index}]"))
+    }
+
+    /// The first word of the action in a line of the script.
+    pub fn command(cue: usize) -> Self {
+        Place { part: Part::Command, ..Place::cue(cue) }
+    }
+
+    /// The kind of message that a line of the script waits for.
+    pub fn message(cue: usize) -> Self {
+        Place { part: Part::Message, ..Place::cue(cue) }
+    }
+
+    /// What the place is part of.
+    fn around(&self) -> Option<Place> {
+        if self.part != Part::Value {
+            return Some(Place::value(self.path.clone()));
+        }
+        self.path.rfind(['.', '[']).map(|end| Place::value(&self.path[..end]))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_file_does_not_say_is_where_it_would_be() {
+        let mut source = SourceMap::new("f", "algorithm = \"bully\"\n[options]\n");
+        source.note(Place::value("options"), 20..29);
+        let error = source.error_at(&Place::option("timeout"), "too short".into(), None);
+        assert_eq!(error.to_string(), "f:2:1: too short");
+        let error = source.error_at(&Place::message(3), "never sent".into(), None);
+        assert_eq!(error.to_string(), "f:1:1: never sent");
+    }
+}

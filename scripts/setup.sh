@@ -1,0 +1,28 @@
+# What the other scripts need, sourced by them: a Rust toolchain and a linker. Installs what is missing where it
+# may, and otherwise says exactly what to install.
+needed_rust=1.95
+
+need_package() { # COMMAND PACKAGE
+    command -v "$1" >/dev/null 2>&1 && return 0
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        echo "installing the Debian package $2" >&2
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2" >/dev/null
+    else
+        echo "$1 is missing. Install it with: sudo apt-get install $2" >&2
+        exit 1
+    fi
+}
+
+need_package cc gcc
+if ! command -v cargo >/dev/null 2>&1; then
+    [ -x "$HOME/.cargo/bin/cargo" ] && PATH="$HOME/.cargo/bin:$PATH"
+fi
+if ! command -v cargo >/dev/null 2>&1; then
+    echo "cargo is missing. Install Rust $needed_rust or newer with rustup." >&2
+    exit 1
+fi
+rust_version=$(rustc --version | cut -d' ' -f2)
+if [ "$(printf '%s\n%s\n' "$needed_rust" "$rust_version" | sort -V | head -n 1)" != "$needed_rust" ]; then
+    echo "Rust $rust_version is too old. Update to $needed_rust or newer with: rustup update" >&2
+    exit 1
+fi
