@@ -1,5 +1,7 @@
 //! The simulation: processes, virtual time, and the loop that brings the one to the other.
 
+mod faults;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,8 +14,8 @@ use habemus_scenario::{self as scenario, Until};
 use habemus_trace::Dropped;
 use rustc_hash::FxHashMap;
 
-use crate::network::{Fate, Link, Network};
-use crate::observer::{NetworkChange, Notice, Observer};
+use crate::network::{Fate, Network};
+use crate::observer::{Notice, Observer};
 use crate::plan::{Deed, Occurrence, Plan};
 use crate::queue::Queue;
 use crate::random::{Stream, Use};
@@ -559,135 +561,5 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     fn hold_back(&mut self, at: Address, pending: Pending<P, O::Stamp>) {
         self.held_back.entry(at).or_default().push(pending);
-    }
-}
-
-/// Faults, and whatever else is done from outside.
-impl<P: Process, O: Observer<P>> Simulation<P, O> {
-    fn perform(&mut self, deed: Deed<P>) {
-        match deed {
-            Deed::Command(command, processes) => {
-                for process in processes {
-                    self.command(process, command.clone());
-                }
-            }
-            Deed::Crash(processes) => processes.into_iter().for_each(|process| self.crash(process)),
-            Deed::Recover { processes, amnesia } => {
-                processes.into_iter().for_each(|process| self.recover(process, amnesia));
-            }
-            Deed::Pause(processes) => processes.into_iter().for_each(|process| self.pause(process)),
-            Deed::Resume(processes) => processes.into_iter().for_each(|process| self.resume(process)),
-            Deed::Slow { processes, by } => {
-                processes.into_iter().for_each(|process| self.network.slow(process, by));
-            }
-            Deed::Drift { processes, rate } => {
-                self.drift.extend(processes.into_iter().map(|process| (process, rate)));
-            }
-            Deed::Cut(links) => {
-                let cut = self.network.cut(links);
-                self.observer.network_changed(self.now, NetworkChange::Cut(&cut));
-            }
-            Deed::Heal(links) => {
-                let healed = self.network.heal(links);
-                self.healed(&healed);
-            }
-            Deed::HealAll => {
-                let healed = self.network.heal_all();
-                self.healed(&healed);
-            }
-            Deed::Loss(probability) => self.network.lose(probability),
-            Deed::Suspect { by, suspect } => self.foretell(by, Suspicion::Suspect(suspect), 0),
-        }
-    }
-
-    fn healed(&mut self, links: &[Link]) {
-        self.observer.network_changed(self.now, NetworkChange::Healed(links));
-    }
-
-    fn start_process(&mut self, address: Address, recovered: Option<P::Stable>) {
-        let again = self.slots[address.index()].life > 0;
-        self.observer.noticed(self.now, address, Notice::Started { recovered: again });
-        let mut step = self.spare.pop().unwrap_or_default();
-        let now = Duration::from_nanos(self.now);
-        let mut cx = Context::new(address, &self.system, now, &mut step, &mut self.choices);
-        let process = P::on_start(recovered, &mut cx);
-        let slot = &mut self.slots[address.index()];
-        slot.process = Some(process);
-        slot.life += 1;
-        slot.status = Status::Idle;
-        self.carry_out(address, step);
-    }
-
-    fn crash(&mut self, address: Address) {
-        let slot = &mut self.slots[address.index()];
-        // One that is dead from the beginning has not lived, but its death is news.
-        if slot.process.take().is_none() && slot.life > 0 {
-            return;
-        }
-        slot.life = slot.life.max(1);
-        slot.timers.clear();
-        slot.status = Status::Idle;
-        slot.paused = false;
-        let lost = self.held_back.remove(&address).unwrap_or_default();
-        self.observer.noticed(self.now, address, Notice::Crashed);
-        for pending in lost {
-            if let Pending::Deliver { from, to, stamp, .. } = pending {
-                self.observer.dropped(self.now, from, to, &stamp, Dropped::Down);
-            }
-        }
-        self.tell_all(address, Suspicion::Suspect(address));
-        self.interrupted(address, Occurrence::Crashes);
-    }
-
-    fn recover(&mut self, address: Address, amnesia: bool) {
-        if self.slots[address.index()].process.is_some() {
-            return;
-        }
-        if amnesia {
-            self.stable.remove(&address);
-        }
-        let stable = (!amnesia).then(|| self.stable.get(&address).cloned().unwrap_or_default());
-        self.start_process(address, stable);
-        let Some(delay) = self.oracle else { return };
-        for other in self.system.addresses() {
-            if other != address && self.slots[other.index()].process.is_none() {
-                self.foretell(address, Suspicion::Suspect(other), delay);
-            }
-        }
-        self.tell_all(address, Suspicion::Restore(address));
-    }
-
-    /// The oracle tells everybody else, after its delay.
-    fn tell_all(&mut self, about: Address, suspicion: Suspicion) {
-        let Some(delay) = self.oracle else { return };
-        for other in self.system.addresses().filter(|&other| other != about) {
-            if self.slots[other.index()].process.is_some() {
-                self.foretell(other, suspicion, delay);
-            }
-        }
-    }
-
-    fn foretell(&mut self, at: Address, suspicion: Suspicion, delay: Time) {
-        let life = self.slots[at.index()].life;
-        let rare = Rare { at, life, what: RareEvent::Suspicion(suspicion) };
-        self.queue.push(self.now + delay, Pending::Rare(Box::new(rare)));
-    }
-
-    fn pause(&mut self, address: Address) {
-        let slot = &mut self.slots[address.index()];
-        if slot.process.is_some() && !slot.paused {
-            slot.paused = true;
-            self.observer.noticed(self.now, address, Notice::Paused);
-        }
-    }
-
-    fn resume(&mut self, address: Address) {
-        if !std::mem::take(&mut self.slots[address.index()].paused) {
-            return;
-        }
-        self.observer.noticed(self.now, address, Notice::Resumed);
-        for pending in self.held_back.remove(&address).unwrap_or_default() {
-            self.queue.push(self.now, pending);
-        }
     }
 }

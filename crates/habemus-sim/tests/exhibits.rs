@@ -33,3 +33,22 @@ fn every_exhibit_says_what_it_shows_and_where_the_notes_have_it() {
         assert!(scenario.title.is_some_and(|title| title.starts_with(&format!("{notes}: "))), "{name}");
     }
 }
+
+/// The transcript of every exhibit is kept, so that a change of behaviour is seen and reviewed.
+#[test]
+fn every_exhibit_has_the_transcript_that_is_kept() {
+    let options = habemus_trace::draw::Options::default();
+    for file in exhibits() {
+        let scenario = habemus_scenario::read(&file).unwrap_or_else(|error| panic!("{error}")).scenario;
+        let report = habemus_sim::run(&scenario, true).unwrap_or_else(|error| panic!("{error}"));
+        let drawn = habemus_trace::draw::text(&report.trace.expect("it was asked for"), &options);
+        let name = file.with_extension("txt");
+        let kept = file.with_file_name("transcripts").join(name.file_name().expect("a file has a name"));
+        if std::env::var_os("HABEMUS_REWRITE").is_some() {
+            std::fs::create_dir_all(kept.parent().expect("it has a folder")).expect("it can be made");
+            std::fs::write(&kept, &drawn).expect("it can be written");
+        }
+        let expected = std::fs::read_to_string(&kept).unwrap_or_default();
+        assert!(drawn == expected, "{} differs from the run; rewrite with HABEMUS_REWRITE=1", kept.display());
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! An algorithm is a value of a type that implements [`Process`]. It holds the variables of the paper and
 //! nothing else, and it has one handler per kind of event. A handler changes the variables and asks for
-//! effects through its [`Context`](crate::Context); it cannot do anything by itself: no clock, no socket, no
+//! effects through its [`Context`]; it cannot do anything by itself: no clock, no socket, no
 //! generator, no thread. Whoever drives the process (simulator, model checker, real node) carries the
 //! effects out.
 

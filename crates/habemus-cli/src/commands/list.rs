@@ -73,7 +73,7 @@ fn facts(entry: &Entry) -> Vec<(&'static str, String)> {
 }
 
 fn in_full(entry: &Entry) -> String {
-    let mut text = format!("{} — {}\n\n", entry.name.cyan().bold(), entry.summary);
+    let mut text = format!("{}\n{}\n", entry.name.cyan().bold(), wrap("", entry.summary, 80));
     let detectors =
         if entry.detectors.is_empty() { "none needed".to_owned() } else { entry.detectors.join(", ") };
     let problem = vec![("solves", entry.problem.to_owned())];

@@ -1,0 +1,230 @@
+//! The command as people and programs use it: output, errors, exit codes.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn habemus(arguments: &[&str]) -> Output {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    Command::new(env!("CARGO_BIN_EXE_habemus"))
+        .args(arguments)
+        .current_dir(root)
+        .output()
+        .expect("the command can be started")
+}
+
+fn succeeds(arguments: &[&str]) -> String {
+    let output = habemus(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
+    String::from_utf8(output.stdout).expect("the output is text")
+}
+
+/// Runs what is bad input, and gives what it says.
+fn refuses(arguments: &[&str]) -> String {
+    let output = habemus(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+    assert!(!errors.contains("panicked"), "{errors}");
+    errors
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("command");
+    std::fs::create_dir_all(&folder).expect("a scratch folder can be made");
+    folder.join(name)
+}
+
+fn file(name: &str, text: &str) -> String {
+    let path = scratch(name);
+    std::fs::write(&path, text).expect("a scratch file can be written");
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn the_catalogue_has_every_algorithm_and_fits_eighty_columns() {
+    let list = succeeds(&["list"]);
+    for entry in habemus::catalogue::ENTRIES {
+        assert!(list.contains(entry.name));
+        let page = succeeds(&["list", entry.name]);
+        for text in [&list, &page] {
+            assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        }
+        for option in entry.all_options() {
+            assert!(page.contains(option.name), "{} does not show {}", entry.name, option.name);
+        }
+    }
+    let json: serde_json::Value = serde_json::from_str(&succeeds(&["list", "--json"])).expect("it is JSON");
+    assert_eq!(json.as_array().map(Vec::len), Some(habemus::catalogue::ENTRIES.len()));
+}
+
+#[test]
+fn every_algorithm_runs_with_nothing_but_its_name_and_keeps_its_promises() {
+    for entry in habemus::catalogue::ENTRIES {
+        let text = succeeds(&["run", entry.name]);
+        assert!(text.contains("every promise was kept"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+}
+
+#[test]
+fn expectations_decide_the_exit_code() {
+    succeeds(&["run", "exhibits/s1-chang-roberts.toml"]);
+    let wrong = file(
+        "wrong.toml",
+        "algorithm = \"bully\"\nprocesses = 3\nscript = [\"0ms elect 1\"]\n[expect]\nleader = 2\n",
+    );
+    let output = habemus(&["run", &wrong]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("expected all live processes to follow 2, but they follow 3"), "{text}");
+}
+
+#[test]
+fn a_promise_broken_is_a_failure_without_any_expectation() {
+    let output = habemus(&["run", "coordinator", "-n", "4", "-o", "timeout=10ms", "--hold", "50ms"]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("EM1 is promised, but violated"), "{text}");
+}
+
+#[test]
+fn a_run_that_is_cut_off_is_incomplete() {
+    let output = habemus(&["run", "chang-roberts", "--event-limit", "3"]);
+    assert_eq!(output.status.code(), Some(3));
+}
+
+#[test]
+fn the_report_is_also_json_and_the_seed_repeats_it() {
+    let report = |seed: &str| -> serde_json::Value {
+        let text = succeeds(&["run", "chang-roberts", "--ids", "3,17,24", "--seed", seed, "--json"]);
+        serde_json::from_str(&text).expect("it is JSON")
+    };
+    let first = report("7");
+    assert_eq!(first["leader"], 24);
+    assert_eq!(first["properties"][0]["verdict"], "holds");
+    assert_eq!(first["fingerprint"], report("7")["fingerprint"]);
+    assert_ne!(first["fingerprint"], report("8")["fingerprint"]);
+}
+
+#[test]
+fn a_trace_can_be_written_and_drawn_in_every_way() {
+    let trace = scratch("bully.jsonl").to_string_lossy().into_owned();
+    succeeds(&["run", "bully", "--crash", "5@20ms", "--trace", &trace]);
+    for (format, sign) in
+        [("text", "──▶"), ("mermaid", "sequenceDiagram"), ("svg", "<svg"), ("shiviz", "(?<host>")]
+    {
+        let picture = succeeds(&["draw", &trace, "--format", format]);
+        assert!(picture.contains(sign), "{format}: {picture}");
+    }
+    let out = scratch("bully.svg").to_string_lossy().into_owned();
+    succeeds(&["draw", &trace, "--format", "svg", "--out", &out]);
+    assert!(std::fs::read_to_string(out).expect("it was written").ends_with("</svg>\n"));
+    let error = refuses(&["draw", "README.md"]);
+    assert!(error.contains("line 1 of the trace is not a valid header"), "{error}");
+}
+
+#[test]
+fn the_picture_of_the_readme_is_what_the_command_draws() {
+    let drawn = succeeds(&["run", "exhibits/s4-timeout-hurts.toml", "--draw", "svg"]);
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/images/timeout-hurts.svg");
+    if std::env::var_os("HABEMUS_REWRITE").is_some() {
+        std::fs::write(&kept, &drawn).expect("the picture can be written");
+    }
+    assert_eq!(drawn, std::fs::read_to_string(kept).expect("the picture is there"));
+}
+
+#[test]
+fn a_sweep_shrinks_what_fails_and_says_how_to_replay_it() {
+    let out = scratch("failing.toml").to_string_lossy().into_owned();
+    let output = habemus(&[
+        "sweep",
+        "bully",
+        "--crash-rate",
+        "3/s",
+        "-o",
+        "answer-timeout=5ms",
+        "--seeds",
+        "30",
+        "--out",
+        &out,
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains(&format!("habemus run {out}")), "{text}");
+    assert_eq!(habemus(&["run", &out]).status.code(), Some(1), "the replay fails, too");
+    let text = succeeds(&["sweep", "bully", "--crash-rate", "2/s", "--seeds", "20"]);
+    assert!(text.contains("all as expected"), "{text}");
+}
+
+#[test]
+fn costs_come_as_table_csv_json_and_plot() {
+    let plot = scratch("cost.svg").to_string_lossy().into_owned();
+    let table = succeeds(&["cost", "chang-roberts", "-n", "2..8", "--arrangement", "worst", "--plot", &plot]);
+    assert!(table.contains("exactly n(n+1)/2 + n"), "{table}");
+    assert!(std::fs::read_to_string(plot).expect("it was written").contains("</svg>"));
+    let csv = succeeds(&["cost", "coordinator", "-n", "3,5", "--csv", "-"]);
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    let json = succeeds(&["cost", "coordinator", "-n", "3,5", "--json"]);
+    let points: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert_eq!(points[1]["mean"], 12.0);
+}
+
+#[test]
+fn bad_input_is_refused_with_what_to_do() {
+    for (arguments, said) in [
+        (vec!["run", "buly"], "did you mean 'bully'?"),
+        (vec!["run", "nowhere.toml"], "cannot read nowhere.toml"),
+        (vec!["run", "bully", "-o", "audiense=all"], "did you mean 'audience'?"),
+        (vec!["run", "bully", "-o", "audience=some"], "expected better or all"),
+        (vec!["run", "bully", "-o", "audience"], "expected NAME=VALUE"),
+        (vec!["run", "bully", "--topology", "ring"], "bully runs on: complete"),
+        (vec!["run", "bully", "--topology", "rign"], "there is no topology 'rign'"),
+        (vec!["run", "bully", "--detector", "psychic"], "can stand on: oracle"),
+        (vec!["run", "chang-roberts", "--detector", "oracle"], "needs no failure detector"),
+        (vec!["run", "bully", "--ids", "1,2,2"], "2"),
+        (vec!["run", "bully", "--ids", "one"], "--ids"),
+        (vec!["run", "bully", "-n", "0"], "--processes"),
+        (vec!["run", "bully", "--crash", "9@20ms"], "9"),
+        (vec!["run", "bully", "--crash", "5"], "5@20ms"),
+        (vec!["run", "bully", "--latency", "quick"], "--latency"),
+        (vec!["run", "bully", "--loss", "200%"], "--loss"),
+        (vec!["run", "bully", "--model", "synchronus"], "did you mean synchronous?"),
+        (vec!["run", "bully", "--model", "synchronous", "--gst", "1s"], "--gst"),
+        (vec!["run", "bully", "--until", "whenever"], "--until"),
+        (vec!["run", "bully", "--at", "20ms acquire 1"], "'acquire' is neither a fault nor a command"),
+        (vec!["run", "bully", "--draw", "oil"], "text"),
+        (vec!["cost", "bully", "-n", "8..2"], "doubling range"),
+        (vec!["cost", "bully", "--seeds", "0"], "at least 1"),
+        (vec!["frobnicate"], "unrecognized subcommand"),
+    ] {
+        let error = refuses(&arguments);
+        assert!(error.contains(said), "{arguments:?} should say {said:?}, but says: {error}");
+    }
+}
+
+#[test]
+fn errors_in_a_file_point_at_line_and_column() {
+    for (name, text, said) in [
+        ("a.toml", "algorithm = \"buly\"\nprocesses = 3\n", "a.toml:1:13: unknown algorithm `buly`"),
+        ("b.toml", "algorithm = \"bully\"\nprocesses = 3\n[options]\ndelai = \"1ms\"\n", "b.toml:4:1:"),
+        ("c.toml", "algorithm = \"bully\"\nprocesses = 3\n[options]\ndelay = \"soon\"\n", "c.toml:4:9:"),
+        ("d.toml", "algorithm = \"bully\"\nprocesses = 3\nscript = [\"5ms acquire 1\"]\n", "d.toml:3:16:"),
+        ("e.toml", "algorithm = \"bully\"\nprocesses = 3\n[expect]\nholds = [\"EM1\"]\n", "e.toml:4:10:"),
+        ("f.toml", "algorithm = \"bully\"\nprocesses = 3\ntopology = \"ring\"\n", "f.toml:3:12:"),
+        ("g.toml", "algorithm = \"bully\"\nprocesses = 3\nscript = [\"5ms crash 4\"]\n", "g.toml:3:22:"),
+        ("h.toml", "algorithm = \n", "h.toml:1:"),
+    ] {
+        let error = refuses(&["run", &file(name, text)]);
+        assert!(error.replace("\n  │ ", "").contains(said), "expected {said:?} in: {error}");
+    }
+}
+
+#[test]
+fn completions_and_help_are_there() {
+    assert!(succeeds(&["completions", "bash"]).contains("habemus"));
+    for command in ["list", "run", "sweep", "cost", "draw", "completions"] {
+        let help = succeeds(&[command, "--help"]);
+        assert!(help.contains("Examples:"), "{command}: {help}");
+    }
+    assert!(succeeds(&["--version"]).starts_with("habemus "));
+}
