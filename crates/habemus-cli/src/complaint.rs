@@ -76,6 +76,9 @@ impl Complaint {
             RunError::Plan(PlanError::UnknownProcess { .. }) => {
                 source.error_at(&Place::value("ids"), error.to_string(), None).into()
             }
+            RunError::TooManyFaults { .. } => {
+                source.error_at(&Place::value("random"), error.to_string(), None).into()
+            }
             RunError::UnknownProperty { name, known, .. } => {
                 let expect = &parsed.scenario.expect;
                 let index = |list: &[String]| list.iter().position(|other| other == name);

@@ -11,7 +11,6 @@ use habemus_scenario::{Action, Cue, Network, Occasion, Scenario, Workload};
 use serde::Serialize;
 
 use crate::observer::{Notice, Observer};
-use crate::plan::Plan;
 use crate::random::{Stream, Use};
 use crate::simulation::{Limits, Simulation, Stop};
 use crate::time::Time;
@@ -208,10 +207,9 @@ impl Visitor for Measure<'_> {
             seed: scenario.seed,
             why: why.to_owned(),
         };
-        let plan =
-            Plan::<P>::new(&scenario, &setup.system).map_err(|error| unfinished(&error.to_string()))?;
         let counter = Counter { depth: vec![0; setup.system.len()], measured: Measured::default() };
-        let mut simulation = Simulation::new(setup.system, &scenario, plan, setup.oracle, counter);
+        let mut simulation = Simulation::new(setup.system, &scenario, setup.oracle, counter)
+            .map_err(|error| unfinished(&error.to_string()))?;
         simulation.start();
         let limits = Limits { events: scenario.event_limit, ..Limits::quiet() };
         if simulation.run(limits) != Stop::Quiet {

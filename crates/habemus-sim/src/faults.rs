@@ -29,16 +29,13 @@ fn instants(rate: f64, end: Time, stream: &mut Stream) -> Vec<Time> {
     let mut instants = Vec::new();
     if rate > 0.0 {
         let mut at = stream.exponential(1e9 / rate);
-        while at < end as f64 && instants.len() < MOST {
+        while at < end as f64 {
             instants.push(at as Time);
             at += stream.exponential(1e9 / rate);
         }
     }
     instants
 }
-
-/// A rate that would draw more faults of one kind than this is cut off.
-const MOST: usize = 100_000;
 
 fn crashes(
     random: &RandomFaults,

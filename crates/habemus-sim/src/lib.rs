@@ -34,4 +34,4 @@ pub use simulation::{Control, Limits, Simulation, Stop};
 pub use statistics::{Spread, Statistics};
 pub use sweep::{Failure, SweepReport, Sweeping, Tally, sweep};
 pub use time::{Time, nanos};
-pub use watch::{CLOCK_LIMIT, PropertyReport, Stamp, Watch};
+pub use watch::{CLOCK_LIMIT, PropertyReport, Stamp, TRACE_LIMIT, Watch};

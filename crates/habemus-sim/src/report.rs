@@ -41,6 +41,8 @@ pub struct Report {
     pub expected_something: bool,
     /// What is not as expected; empty if all is well.
     pub failures: Vec<String>,
+    /// What else the reader should know: what was left out because of a limit.
+    pub remarks: Vec<String>,
     /// The fingerprint of everything that happened.
     pub fingerprint: String,
     /// The trace, if one was wanted.

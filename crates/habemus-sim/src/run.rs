@@ -1,20 +1,20 @@
 //! Playing a scenario.
 
 use habemus::catalogue::{self, Request, Setup, SetupError, Shape, Visitor};
-use habemus::property::{End, Monitor};
+use habemus::property::{End, Monitor, Population};
 use habemus::{Address, Id, Process, Status};
 use habemus_scenario::{Occasion, Scenario, TimeModel, TopologyChoice, Until};
 use habemus_trace::Header;
 
 use crate::faults::draw_faults;
-use crate::plan::{Plan, PlanError};
+use crate::plan::PlanError;
 use crate::report::{PropertyLine, Report};
 use crate::simulation::{Control, Limits, Simulation, Stop};
 use crate::time::{Time, nanos};
-use crate::watch::Watch;
+use crate::watch::{CLOCK_LIMIT, TRACE_LIMIT, Watch};
 
 /// Why a scenario cannot be played.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RunError {
     /// The system makes no sense.
     #[error("{0}")]
@@ -22,6 +22,15 @@ pub enum RunError {
     /// The script makes no sense.
     #[error("{0}")]
     Plan(#[from] PlanError),
+    /// The rates of random faults are beyond reason.
+    #[error(
+        "the random faults would be about {about} of a kind, but at most {MOST_FAULTS} are drawn: lower the rate, \
+         or end them earlier"
+    )]
+    TooManyFaults {
+        /// How many, about.
+        about: f64,
+    },
     /// An expectation names a property that the problem does not have.
     #[error("there is no property '{name}' of {problem}; there are: {}", known.join(", "))]
     UnknownProperty {
@@ -40,6 +49,8 @@ impl From<SetupError> for RunError {
     }
 }
 
+/// Random faults of one kind that are drawn for a run, at most.
+const MOST_FAULTS: f64 = 100_000.0;
 /// How long a system that never rests is left in peace after the last scripted event, in nanoseconds.
 const PEACE: Time = 10_000_000_000;
 /// How long a system that should come to rest may take, in nanoseconds: a day.
@@ -107,13 +118,12 @@ impl Visitor for Play<'_> {
     type Result = Result<Report, RunError>;
 
     fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
-        let scenario = with_drawn_faults(self.scenario);
-        let scenario = scenario.as_ref().unwrap_or(self.scenario);
+        let drawn = with_drawn_faults(self.scenario)?;
+        let scenario = drawn.as_ref().unwrap_or(self.scenario);
         let header = self.keep_trace.then(|| header(scenario, &setup));
-        let plan = Plan::new(scenario, &setup.system)?;
         let limits = Limits { control: self.control, ..limits(scenario, setup.perpetual) };
         let watch = Watch::<P>::new(setup.population.clone(), header);
-        let mut simulation = Simulation::new(setup.system.clone(), scenario, plan, setup.oracle, watch);
+        let mut simulation = Simulation::new(setup.system.clone(), scenario, setup.oracle, watch)?;
         simulation.start();
         let stop = simulation.run(limits);
         // A system that hums for ever has had its time of peace: what has not happened by then will not.
@@ -124,12 +134,16 @@ impl Visitor for Play<'_> {
 }
 
 /// The scenario with the faults of its seed written into the script; `None` if none are drawn.
-pub(crate) fn with_drawn_faults(scenario: &Scenario) -> Option<Scenario> {
-    let random = scenario.random.as_ref()?;
+pub(crate) fn with_drawn_faults(scenario: &Scenario) -> Result<Option<Scenario>, RunError> {
+    let Some(random) = &scenario.random else { return Ok(None) };
+    let most = random.crashes.max(random.pauses).max(random.cuts) * random.until.as_secs_f64();
+    if most > MOST_FAULTS {
+        return Err(RunError::TooManyFaults { about: most });
+    }
     let mut drawn = scenario.clone();
     drawn.random = None;
     drawn.script.extend(draw_faults(random, &scenario.ids, scenario.seed));
-    Some(drawn)
+    Ok(Some(drawn))
 }
 
 fn limits(scenario: &Scenario, perpetual: bool) -> Limits<'static> {
@@ -157,6 +171,18 @@ fn header<P: Process>(scenario: &Scenario, setup: &Setup<P>) -> Header {
         topology: setup.topology.clone(),
         seed: Some(scenario.seed),
     }
+}
+
+/// What was left out because of a limit.
+fn remarks<P: Process>(watch: &Watch<P>, population: &Population) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if population.len() > CLOCK_LIMIT {
+        remarks.push(format!("no vector clocks are kept for more than {CLOCK_LIMIT} processes"));
+    }
+    if watch.trace_is_cut() {
+        remarks.push(format!("the trace holds only the first {TRACE_LIMIT} records"));
+    }
+    remarks
 }
 
 fn report<P: Process>(
@@ -196,6 +222,7 @@ fn report<P: Process>(
         properties: watch.properties(end).into_iter().map(line).collect(),
         expected_something: scenario.expect != habemus_scenario::Expectations::default(),
         failures: Vec::new(),
+        remarks: remarks(&watch, &setup.population),
         fingerprint: format!("{:016x}", watch.fingerprint()),
         trace: watch.take_trace(),
     };

@@ -25,7 +25,7 @@ const MOST_TRIES: u32 = 2_000;
 /// Takes faults out of a failing scenario as long as it goes on failing; `None` if it does not fail.
 pub fn shrink(scenario: &Scenario) -> Option<Shrunk> {
     let mut search = Search { tries: 0 };
-    let mut smallest = with_drawn_faults(scenario).unwrap_or_else(|| scenario.clone());
+    let mut smallest = with_drawn_faults(scenario).ok()?.unwrap_or_else(|| scenario.clone());
     let mut failures = search.fails(&smallest)?;
     let faults_before = count_faults(&smallest.script);
     for simpler in [no_loss, no_duplication] {

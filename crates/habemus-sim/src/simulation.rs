@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::network::{Fate, Network};
 use crate::observer::{Notice, Observer};
-use crate::plan::{Deed, Occurrence, Plan};
+use crate::plan::{Deed, Occurrence, Plan, PlanError};
 use crate::queue::Queue;
 use crate::random::{Stream, Use};
 use crate::time::{Time, nanos};
@@ -156,14 +156,18 @@ pub struct Simulation<P: Process, O: Observer<P>> {
 
 impl<P: Process, O: Observer<P>> Simulation<P, O> {
     /// A system in which nothing has happened yet: call [`start`](Simulation::start) and then
-    /// [`run`](Simulation::run).
-    pub(crate) fn new(
+    /// [`run`](Simulation::run). Network, script, clients and seed are the scenario's; `oracle` is the delay after
+    /// which the simulation speaks as an oracle detector, if it shall.
+    ///
+    /// # Errors
+    /// If the script does not fit the system.
+    pub fn new(
         system: System<P>,
         scenario: &scenario::Scenario,
-        plan: Plan<P>,
         oracle: Option<Duration>,
         observer: O,
-    ) -> Self {
+    ) -> Result<Self, PlanError> {
+        let plan = Plan::new(scenario, &system)?;
         let directory = (!scenario.network.links.is_empty()).then(|| system.directory());
         let by_link = scenario.network.links.iter().filter_map(|((from, to), latency)| {
             let directory = directory.as_ref()?;
@@ -184,7 +188,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             status: Status::Idle,
             paused: false,
         };
-        Simulation {
+        Ok(Simulation {
             slots: (0..system.len()).map(slot).collect(),
             system,
             stable: FxHashMap::default(),
@@ -203,14 +207,13 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             delivered: 0,
             spare: Vec::new(),
             observer,
-        }
+        })
     }
 
     /// A plain system for measurements: everybody starts at once, nothing goes wrong.
     pub fn plain(system: System<P>, network: &scenario::Network, seed: u64, observer: O) -> Self {
         let scenario = scenario::Scenario { seed, network: network.clone(), ..scenario::Scenario::default() };
-        let plan = Plan { timed: Vec::new(), triggered: Vec::new() };
-        Self::new(system, &scenario, plan, None, observer)
+        Self::new(system, &scenario, None, observer).expect("there is no script that could misfit")
     }
 
     /// Starts every process, except those that the script has crash at the very beginning, and the clients.

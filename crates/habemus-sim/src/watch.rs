@@ -18,6 +18,9 @@ use crate::time::Time;
 /// Vector clocks are kept in systems of at most this many processes: each event copies one.
 pub const CLOCK_LIMIT: usize = 512;
 
+/// A trace holds at most this many records; what happens afterwards is not recorded, and the report says so.
+pub const TRACE_LIMIT: usize = 2_000_000;
+
 /// What is attached to a message on its way.
 #[derive(Clone, Debug)]
 pub struct Stamp {
@@ -137,6 +140,15 @@ impl<P: Process> Watch<P> {
         self.digest.value()
     }
 
+    /// Whether the trace became too long to hold everything.
+    pub fn trace_is_cut(&self) -> bool {
+        self.trace.as_ref().is_some_and(|trace| trace.records.len() >= TRACE_LIMIT)
+    }
+
+    fn is_recording(&self) -> bool {
+        self.trace.as_ref().is_some_and(|trace| trace.records.len() < TRACE_LIMIT)
+    }
+
     /// Takes the trace out, if one was written.
     pub fn take_trace(&mut self) -> Option<Trace> {
         self.trace.take()
@@ -154,7 +166,7 @@ impl<P: Process> Watch<P> {
     }
 
     fn record(&mut self, at: Time, process: Option<Address>, what: impl FnOnce(&Self) -> Happening) {
-        if self.trace.is_none() {
+        if !self.is_recording() {
             return;
         }
         let what = what(self);
@@ -172,7 +184,7 @@ impl<P: Process> Watch<P> {
 
     /// Records something about a process that is no event of its own, and so has no clock.
     fn note(&mut self, at: Time, process: Address, what: impl FnOnce(&Self) -> Happening) {
-        if self.trace.is_none() {
+        if !self.is_recording() {
             return;
         }
         let (what, process) = (what(self), Some(self.id(process)));

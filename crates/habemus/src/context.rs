@@ -62,7 +62,7 @@ impl<'a, P: Process> Context<'a, P> {
     /// How many processes there are, for algorithms that may know it.
     #[inline]
     pub fn process_count(&self) -> usize {
-        self.system.ids.len()
+        self.system.topology.present()
     }
 
     /// Those that this process can send to.

@@ -12,6 +12,9 @@ pub trait Topology: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// How many processes it connects.
     fn len(&self) -> usize;
 
+    /// How many processes are present: all but those that [`without`](Topology::without) took away.
+    fn present(&self) -> usize;
+
     /// Whether it connects none.
     fn is_empty(&self) -> bool {
         self.len() == 0
@@ -34,6 +37,10 @@ type Gone = Option<Arc<BTreeSet<Address>>>;
 
 fn gone(processes: &BTreeSet<Address>) -> Gone {
     (!processes.is_empty()).then(|| Arc::new(processes.clone()))
+}
+
+fn count_gone(gone: &Gone) -> usize {
+    gone.as_ref().map_or(0, |gone| gone.len())
 }
 
 #[inline]
@@ -60,9 +67,14 @@ impl Topology for Complete {
         self.processes as usize
     }
 
+    fn present(&self) -> usize {
+        self.len() - count_gone(&self.gone)
+    }
+
     #[inline]
     fn linked(&self, from: Address, to: Address) -> bool {
-        from != to && to.0 < self.processes && !is_gone(&self.gone, to)
+        // To oneself one can always talk: a logical ring of one does.
+        from == to || (to.0 < self.processes && !is_gone(&self.gone, to))
     }
 
     #[inline]
@@ -130,6 +142,10 @@ impl Ring {
 impl Topology for Ring {
     fn len(&self) -> usize {
         self.processes as usize
+    }
+
+    fn present(&self) -> usize {
+        self.len() - count_gone(&self.gone)
     }
 
     #[inline]
@@ -207,6 +223,10 @@ impl Topology for TwoWayRing {
         self.processes as usize
     }
 
+    fn present(&self) -> usize {
+        self.len() - count_gone(&self.gone)
+    }
+
     #[inline]
     fn linked(&self, from: Address, to: Address) -> bool {
         self.left(from) == to || self.right(from) == to || (self.logical && to.0 < self.processes)
@@ -242,6 +262,7 @@ pub struct Graph {
     /// `neighbours[first[a] .. first[a + 1]]` are the neighbours of `a`, in order.
     first: Arc<[u32]>,
     neighbours: Arc<[Address]>,
+    gone: u32,
 }
 
 impl Graph {
@@ -263,7 +284,11 @@ impl Graph {
         for index in 0..processes {
             first[index + 1] += first[index];
         }
-        Graph { first: first.into(), neighbours: both.into_iter().map(|(_, to)| Address(to)).collect() }
+        Graph {
+            first: first.into(),
+            neighbours: both.into_iter().map(|(_, to)| Address(to)).collect(),
+            gone: 0,
+        }
     }
 
     /// The neighbours of `of`, in order.
@@ -304,6 +329,10 @@ impl Topology for Graph {
         self.first.len() - 1
     }
 
+    fn present(&self) -> usize {
+        self.len() - self.gone as usize
+    }
+
     #[inline]
     fn linked(&self, from: Address, to: Address) -> bool {
         self.links_of(from).binary_search(&to).is_ok()
@@ -318,7 +347,8 @@ impl Topology for Graph {
         let all = (0..self.len() as u32).map(Address);
         let kept = all.flat_map(|from| self.links_of(from).iter().map(move |&to| (from, to)));
         let kept = kept.filter(|(from, to)| !processes.contains(from) && !processes.contains(to));
-        Graph::new(self.len(), &kept.map(|(from, to)| (from.0, to.0)).collect::<Vec<_>>())
+        let links: Vec<(u32, u32)> = kept.map(|(from, to)| (from.0, to.0)).collect();
+        Graph { gone: address_count(processes.len()), ..Graph::new(self.len(), &links) }
     }
 }
 
@@ -360,6 +390,7 @@ mod tests {
         assert_eq!(neighbours(&TwoWayRing::new(4).without(&gone), 0), [3]);
         assert_eq!(neighbours(&TwoWayRing::new(5).without(&gone), 0), [4, 3]);
         assert_eq!(neighbours(&Complete::new(4).without(&gone), 0), [3]);
+        assert_eq!((Complete::new(4).without(&gone).present(), Complete::new(4).present()), (2, 4));
         assert_eq!(neighbours(&Graph::new(4, &[(0, 1), (0, 3), (2, 3)]).without(&gone), 3), [0]);
         let all_but_me = (1..4).map(Address).collect();
         assert_eq!(Ring::new(4).without(&all_but_me).successor(Address(0)), Address(0));

@@ -30,6 +30,9 @@ pub(crate) fn report(scenario: &Scenario, report: &Report) -> String {
         text.push_str(&property(line));
     }
     text.push('\n');
+    for remark in &report.remarks {
+        text.push_str(&wrap("note: ", remark, WIDTH));
+    }
     text.push_str(&verdict(report));
     text
 }

@@ -50,7 +50,14 @@ impl Entry {
     /// The parameters of the algorithm and of the detectors it can stand on.
     pub fn all_options(&self) -> impl Iterator<Item = &'static OptionSpec> + use<> {
         let detectors = self.detectors.iter().flat_map(|detector| options::of_detector(detector));
-        self.options.iter().chain(detectors)
+        let mut all: Vec<&'static OptionSpec> = Vec::new();
+        for option in self.options.iter().chain(detectors) {
+            // Detectors share some.
+            if all.iter().all(|other| other.name != option.name) {
+                all.push(option);
+            }
+        }
+        all.into_iter()
     }
 }
 

@@ -41,7 +41,7 @@ impl<D: Message, A: Message> Message for Layer<D, A> {
     }
 }
 
-/// The two systems whose processes are stacked in pairs: the same topology and identifiers.
+/// The two systems whose processes are stacked in pairs: the same identifiers at the same addresses.
 #[derive(Clone, Debug)]
 pub struct Layers<D: Process, A: Process> {
     /// The detectors.
@@ -64,10 +64,11 @@ pub struct Stacked<D: Process, A: Process> {
 impl<D, A> Process for Stacked<D, A>
 where
     D: Process<Problem = Detection>,
-    A: Process<Topology = D::Topology>,
+    A: Process,
 {
     type Problem = A::Problem;
-    type Topology = A::Topology;
+    /// The detector's is the real network; the algorithm may see a logical one in it.
+    type Topology = D::Topology;
     type Config = Layers<D, A>;
     type Message = Layer<D::Message, A::Message>;
     type Timer = Layer<D::Timer, A::Timer>;
@@ -120,7 +121,7 @@ where
 impl<D, A> Stacked<D, A>
 where
     D: Process<Problem = Detection>,
-    A: Process<Topology = D::Topology>,
+    A: Process,
 {
     fn run(&mut self, cx: &mut Context<'_, Self>, handler: impl FnOnce(&mut A, &mut Context<'_, A>)) {
         let layers = cx.config();

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::{Command, Election, Output, Wins};
 use crate::topology::Complete;
-use crate::{Address, Context, Id, Process, Suspicion};
+use crate::{Address, Context, Id, Process, Suspicion, Topology};
 
 /// The constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl Process for Bully {
         if recovered.is_some() {
             bully.start(cx);
         } else if let Some(leader) = cx.config().leader {
-            let all = (0..cx.process_count() as u32).map(Address);
+            let all = (0..cx.topology().len() as u32).map(Address);
             bully.leader = all.into_iter().find(|&address| cx.id_of(address) == leader);
             cx.output(if cx.id() == leader { Output::leads() } else { Output::follows(leader) });
         }

@@ -209,7 +209,7 @@ where
                 Output::Leads { term }
             }
             Output::Follows { leader, .. } => {
-                let everyone = || (0..cx.process_count() as u32).map(Address);
+                let everyone = || (0..cx.topology().len() as u32).map(Address);
                 let ids = &cx.config().ids;
                 self.leader = leader.and_then(|leader| everyone().find(|a| ids[a.index()] == leader));
                 Output::Follows { leader, term }
