@@ -1,0 +1,77 @@
+//! The page of each algorithm: there, complete, and with pictures that habemus itself draws.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use habemus::catalogue::{ENTRIES, Entry};
+
+fn page(entry: &Entry) -> PathBuf {
+    folder().join(format!("{}.md", entry.name))
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/algorithms")
+}
+
+fn habemus(arguments: &[&str]) {
+    let output = Command::new(env!("CARGO_BIN_EXE_habemus")).args(arguments).output();
+    let output = output.expect("the command can be started");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?}: {errors}");
+}
+
+/// Compares a picture that the command has just drawn with the one that is kept, or keeps it.
+fn compare(drawn: &Path, name: &str) {
+    let kept = folder().join("images").join(name);
+    let drawn = std::fs::read_to_string(drawn).expect("it was drawn");
+    if std::env::var_os("HABEMUS_REWRITE").is_some() {
+        std::fs::write(&kept, &drawn).expect("the picture can be kept");
+    }
+    let expected = std::fs::read_to_string(&kept).unwrap_or_default();
+    assert!(drawn == expected, "{} is out of date; rewrite with HABEMUS_REWRITE=1", kept.display());
+}
+
+#[test]
+fn every_algorithm_has_a_page_with_its_options_promises_and_pictures() {
+    for entry in ENTRIES {
+        let text =
+            std::fs::read_to_string(page(entry)).unwrap_or_else(|_| panic!("{} has no page", entry.name));
+        let has = |what: &str| assert!(text.contains(what), "the page of {} lacks {what:?}", entry.name);
+        entry.options.iter().for_each(|option| has(&format!("`{}`", option.name)));
+        entry.promises.iter().for_each(|promise| has(promise));
+        has(&format!("habemus run {}", entry.name));
+        has(&format!("(images/{}.svg)", entry.name));
+        if entry.cost_model.is_some() {
+            has(&format!("(images/{}-cost.svg)", entry.name));
+        }
+        for left in ["<!--", "TODO"] {
+            assert!(!text.contains(left), "the page of {} is not finished", entry.name);
+        }
+    }
+}
+
+#[test]
+fn every_page_shows_a_run_as_habemus_draws_it() {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page.svg");
+    for entry in ENTRIES {
+        let out = scratch.to_string_lossy();
+        let mut arguments = vec!["run", entry.name, "-n", "4", "--draw", "svg", "--out", &out];
+        if entry.detectors.contains(&"none") {
+            arguments.extend(["--detector", "none"]);
+        }
+        // Those that hum for ever are shown for as long as it takes to see what they do.
+        arguments.extend(["--time-limit", "700ms"]);
+        habemus(&arguments);
+        compare(&scratch, &format!("{}.svg", entry.name));
+    }
+}
+
+#[test]
+fn every_page_shows_the_cost_as_habemus_measures_it() {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page-cost.svg");
+    for entry in ENTRIES.iter().filter(|entry| entry.cost_model.is_some()) {
+        let out = scratch.to_string_lossy();
+        habemus(&["cost", entry.name, "-n", "2..256", "--seeds", "5", "--plot", &out]);
+        compare(&scratch, &format!("{}-cost.svg", entry.name));
+    }
+}
