@@ -3,16 +3,20 @@
 use std::fmt;
 use std::fs;
 use std::iter::Sum;
+use std::path::Path;
 use std::process::Command;
 use std::str::FromStr;
 use std::time::Duration;
+
+use cpu_time::ProcessTime;
 
 /// How long it took, for how many messages, and with how much memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Measurement {
     /// Messages delivered.
     pub(crate) messages: u64,
-    /// How long that took.
+    /// How long that took. It is the time on the processor: the time of day would also count what others
+    /// compute meanwhile on a shared machine.
     pub(crate) time: Duration,
     /// By how much memory grew at its peak, from before the system was built. Zero if not measured.
     pub(crate) bytes: u64,
@@ -24,21 +28,21 @@ impl Measurement {
     pub(crate) fn take<S>(build: impl FnOnce() -> S, run: impl FnOnce(&mut S) -> u64) -> (Self, S) {
         let before = resident();
         let mut system = build();
-        let begin = processor_time();
+        let begin = ProcessTime::now();
         let messages = run(&mut system);
-        let time = processor_time() - begin;
+        let time = begin.elapsed();
         (Measurement { messages, time, bytes: peak().saturating_sub(before) }, system)
     }
 
     /// Has a child process measure, and reads what it says.
     pub(crate) fn by(command: &mut Command) -> Result<Self, String> {
-        let program = command.get_program().to_string_lossy().into_owned();
+        let program = Path::new(command.get_program()).file_name().unwrap_or_default().display().to_string();
         let output = command.output().map_err(|error| format!("{program}: {error}"))?;
-        let said = String::from_utf8_lossy(&output.stdout);
         if !output.status.success() {
             let complaint = String::from_utf8_lossy(&output.stderr);
-            return Err(format!("{program}: {}: {}", output.status, complaint.trim()));
+            return Err(format!("{program}: {}: {complaint}", output.status));
         }
+        let said = String::from_utf8_lossy(&output.stdout);
         said.parse().map_err(|()| format!("{program} said {said:?}"))
     }
 
@@ -79,14 +83,6 @@ impl Sum for Measurement {
             bytes: all.bytes.max(run.bytes),
         })
     }
-}
-
-/// How long this process has been computing. Unlike the time of day it does not count what others compute
-/// meanwhile on a shared machine.
-fn processor_time() -> Duration {
-    let statistics = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
-    let nanoseconds = statistics.split(' ').next().and_then(|word| word.parse().ok());
-    nanoseconds.map(Duration::from_nanos).expect("Linux tells how long a process has been computing")
 }
 
 /// The memory of this process at present, in bytes; zero where the system does not tell.

@@ -42,15 +42,13 @@ fn population(ids: &[Id]) -> Population {
     Population { ids: ids.to_vec(), preference: Some(preference) }
 }
 
-fn measure<O: Observer<ChangRoberts>>(
-    election: &Election,
-    observer: impl FnOnce(&[Id]) -> O,
-) -> Measurement {
+fn measure<O: Observer<ChangRoberts>>(election: &Election, observer: impl FnOnce(&[Id]) -> O) -> Measurement {
     let build = || {
         let ids = election.ids();
         let observer = observer(&ids);
         let config = Config { wins: Wins::Highest, ..Config::default() };
-        let system = System::new(Ring::new(ids.len()), ids, config).expect("a shuffled range is no bad system");
+        let system =
+            System::new(Ring::new(ids.len()), ids, config).expect("a shuffled range is no bad system");
         let mut simulation = Simulation::plain(system, &election.network(), election.seed, observer);
         simulation.start();
         simulation

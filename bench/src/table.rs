@@ -46,7 +46,7 @@ impl Table {
     pub(crate) fn fail(&mut self, what: &str, why: &str) {
         self.missed += 1;
         println!("  {what:<47}{:>9}{:>11}{:>10}", "", "none", "MISSED");
-        println!("    {why}");
+        println!("    {}", why.lines().next().unwrap_or_default());
     }
 
     /// Ends the table; says whether every requirement is met.

@@ -163,8 +163,9 @@ impl What {
             Some(parsed) => parsed.scenario.clone(),
             None => Scenario { algorithm: self.what.clone(), ..Scenario::default() },
         };
-        if parsed.is_none() {
-            catalogue::entry(&self.what)?;
+        if parsed.is_none() && catalogue::entry(&self.what)?.is_synchronous() {
+            // Flags may still say otherwise.
+            scenario.network.model = TimeModel::Synchronous { pulse: habemus::DEFAULT_PULSE };
         }
         self.system(&mut scenario)?;
         self.network(&mut scenario)?;

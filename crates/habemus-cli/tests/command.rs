@@ -180,7 +180,7 @@ fn bad_input_is_refused_with_what_to_do() {
         (vec!["run", "bully", "--topology", "ring"], "bully runs on: complete"),
         (vec!["run", "bully", "--topology", "rign"], "there is no topology 'rign'"),
         (vec!["run", "bully", "--detector", "psychic"], "can stand on: oracle"),
-        (vec!["run", "chang-roberts", "--detector", "oracle"], "needs no failure detector"),
+        (vec!["run", "coordinator", "--detector", "oracle"], "needs no failure detector"),
         (vec!["run", "bully", "--ids", "1,2,2"], "2"),
         (vec!["run", "bully", "--ids", "one"], "--ids"),
         (vec!["run", "bully", "-n", "0"], "--processes"),

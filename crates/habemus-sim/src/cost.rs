@@ -5,13 +5,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use habemus::analysis::{Arrangement, Bound, CostModel, Start};
-use habemus::catalogue::{self, Request, Setup, SetupError, Visitor};
+use habemus::catalogue::{self, Request, Setup, SetupError, Shape, Visitor};
 use habemus::{Address, Message, Problem, Process, Status};
 use habemus_scenario::{Action, Cue, Network, Occasion, Scenario, Workload};
 use serde::Serialize;
 
 use crate::observer::{Notice, Observer};
 use crate::random::{Stream, Use};
+use crate::run::{fit, pulse};
 use crate::simulation::{Limits, Simulation, Stop};
 use crate::time::Time;
 
@@ -22,6 +23,8 @@ pub struct CostRequest {
     pub algorithm: String,
     /// Its options.
     pub options: BTreeMap<String, String>,
+    /// How the processes are connected; `None`: the algorithm's first topology.
+    pub topology: Option<Shape>,
     /// Systems of these sizes.
     pub sizes: Vec<usize>,
     /// How the identifiers lie.
@@ -104,7 +107,10 @@ pub fn cost(
     let mut points = Vec::new();
     for &processes in &request.sizes {
         let runs = measure_all(request, &model, processes, threads, stop)?;
-        let option = |name: &str| request.options.get(name).cloned();
+        let option = |name: &str| match (name, &request.topology) {
+            ("topology", Some(shape)) => Some(shape.name().to_owned()),
+            _ => request.options.get(name).cloned(),
+        };
         let bound = (model.bound)(request.arrangement, request.start, processes, &option);
         let point = CostPoint::new(processes, &runs, bound.as_ref());
         finished(&point);
@@ -172,13 +178,14 @@ fn measure(
     let asked = Request {
         algorithm: &scenario.algorithm,
         ids: arranged.ids.clone(),
-        shape: None,
+        shape: request.topology.clone(),
         // The processes that start are told to; nothing is to be detected.
         detector: catalogue::entry(&request.algorithm)
             .ok()
             .and_then(|entry| entry.detectors.contains(&"none").then_some("none")),
         options: &scenario.options,
-        pulse: habemus::DEFAULT_PULSE,
+        pulse: pulse(request.network.model),
+        seed,
     };
     let start = ids(&arranged.start);
     catalogue::build(&asked, Measure { scenario: &scenario, start }).map_err(CostError::Setup)?
@@ -193,6 +200,7 @@ impl Visitor for Measure<'_> {
     type Result = Result<Measured, CostError>;
 
     fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
+        fit::<P>(setup.entry, self.scenario.network.model).map_err(CostError::Setup)?;
         let mut scenario = self.scenario.clone();
         let word = P::Problem::COMMANDS.first().copied().unwrap_or_default();
         scenario.script.push(Cue {

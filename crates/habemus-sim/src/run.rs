@@ -1,6 +1,8 @@
 //! Playing a scenario.
 
-use habemus::catalogue::{self, Request, Setup, SetupError, Shape, Visitor};
+use std::time::Duration;
+
+use habemus::catalogue::{self, Entry, Request, Setup, SetupError, Shape, Visitor};
 use habemus::property::{End, Monitor, Population};
 use habemus::{Address, Id, Process, Status};
 use habemus_scenario::{Occasion, Scenario, TimeModel, TopologyChoice, Until};
@@ -94,18 +96,42 @@ pub(crate) fn request(scenario: &Scenario) -> Result<Request<'_>, RunError> {
             Some(Shape::Links(links?))
         }
     };
-    let pulse = match scenario.network.model {
-        TimeModel::Synchronous { pulse } => pulse,
-        _ => habemus::DEFAULT_PULSE,
-    };
     Ok(Request {
         algorithm: &scenario.algorithm,
         ids,
         shape,
         detector: scenario.detector.as_deref(),
         options: &scenario.options,
-        pulse,
+        pulse: pulse(scenario.network.model),
+        seed: scenario.seed,
     })
+}
+
+/// The length of a pulse on a network that promises this about time.
+pub(crate) fn pulse(model: TimeModel) -> Duration {
+    match model {
+        TimeModel::Synchronous { pulse } => pulse,
+        _ => habemus::DEFAULT_PULSE,
+    }
+}
+
+/// Refuses a process that works in pulses where the network does not promise them.
+pub(crate) fn fit<P: Process>(entry: &Entry, model: TimeModel) -> Result<(), SetupError> {
+    let unfit = |name: &str, reason: &str| {
+        let reason = format!("{} works in pulses, {reason}", entry.name);
+        Err(SetupError::Unfit { what: "network", name: name.to_owned(), reason })
+    };
+    let late = "and everything sent in one must arrive before the next; the model must be synchronous";
+    match model {
+        _ if !P::SYNCHRONOUS => Ok(()),
+        // A message takes half a pulse.
+        TimeModel::Synchronous { pulse } if nanos(pulse) < 2 => {
+            unfit("synchronous", "and a pulse must last at least 2ns")
+        }
+        TimeModel::Synchronous { .. } => Ok(()),
+        TimeModel::Asynchronous => unfit("asynchronous", late),
+        TimeModel::PartiallySynchronous { .. } => unfit("partially-synchronous", late),
+    }
 }
 
 struct Play<'a> {
@@ -118,6 +144,7 @@ impl Visitor for Play<'_> {
     type Result = Result<Report, RunError>;
 
     fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
+        fit::<P>(setup.entry, self.scenario.network.model)?;
         let drawn = with_drawn_faults(self.scenario)?;
         let scenario = drawn.as_ref().unwrap_or(self.scenario);
         let header = self.keep_trace.then(|| header(scenario, &setup));
@@ -151,7 +178,11 @@ fn limits(scenario: &Scenario, perpetual: bool) -> Limits<'static> {
         Occasion::At(time) => Some(nanos(time)),
         Occasion::When(_) => None,
     });
-    let last = timed.max().unwrap_or(0);
+    let settled = match scenario.network.model {
+        TimeModel::PartiallySynchronous { gst, .. } => nanos(gst),
+        _ => 0,
+    };
+    let last = timed.max().unwrap_or(0).max(settled);
     let default = last.saturating_add(if perpetual { PEACE } else { PATIENCE });
     let asked = match scenario.until {
         Until::Time(time) => nanos(time),
@@ -203,7 +234,7 @@ fn report<P: Process>(
     (statistics.time, statistics.events) = (time, events);
     statistics.refused_writes = watch.monitors().map(Monitor::refused_writes).sum();
     let line = |property: crate::watch::PropertyReport| {
-        let promised = setup.entry.promises.contains(&property.name);
+        let promised = setup.promises(property.name);
         PropertyLine::new(property.name, property.demand, property.verdict, promised)
     };
     let mut report = Report {

@@ -120,6 +120,22 @@ struct Slot<P: Process> {
     paused: bool,
 }
 
+/// A clock that does not run at the rate of time.
+#[derive(Clone, Copy, Debug)]
+struct LocalClock {
+    rate: f64,
+    /// It has run at this rate since then,
+    since: Time,
+    /// when it showed this.
+    showed: Time,
+}
+
+impl LocalClock {
+    fn at(&self, now: Time) -> Time {
+        self.showed + ((now - self.since) as f64 * self.rate) as Time
+    }
+}
+
 /// What the clients of a lock do.
 #[derive(Debug)]
 struct Clients {
@@ -143,7 +159,7 @@ pub struct Simulation<P: Process, O: Observer<P>> {
     clients: Option<Clients>,
     /// What waits for paused processes.
     held_back: FxHashMap<Address, Vec<Pending<P, O::Stamp>>>,
-    drift: FxHashMap<Address, f64>,
+    drift: FxHashMap<Address, LocalClock>,
     choices: Stream,
     jitter: Stream,
     now: Time,
@@ -388,7 +404,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         self.observer.delivered(self.now, from, to, &message, stamp);
         let kind = if self.plan.triggered.is_empty() { None } else { Some(message.kind()) };
         let mut step = self.spare.pop().unwrap_or_default();
-        let now = Duration::from_nanos(self.now);
+        let now = local_time(&self.drift, to, self.now);
         let mut cx = Context::new(to, &self.system, now, &mut step, &mut self.choices);
         process.on_message(from, message, &mut cx);
         if let Some(kind) = kind
@@ -444,7 +460,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     fn handle(&mut self, at: Address, handler: impl FnOnce(&mut P, &mut Context<'_, P>)) {
         let Some(process) = &mut self.slots[at.index()].process else { return };
         let mut step = self.spare.pop().unwrap_or_default();
-        let now = Duration::from_nanos(self.now);
+        let now = local_time(&self.drift, at, self.now);
         handler(process, &mut Context::new(at, &self.system, now, &mut step, &mut self.choices));
         self.carry_out(at, step);
     }
@@ -504,8 +520,8 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     fn set_timer(&mut self, at: Address, timer: P::Timer, least: Time, most: Time) {
         let mut after = self.jitter.between(least, most);
-        if let Some(rate) = self.drift.get(&at) {
-            after = (after as f64 / rate) as Time;
+        if let Some(clock) = self.drift.get(&at) {
+            after = (after as f64 / clock.rate) as Time;
         }
         let slot = &mut self.slots[at.index()];
         let generation = slot.next_generation;
@@ -565,4 +581,11 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     fn hold_back(&mut self, at: Address, pending: Pending<P, O::Stamp>) {
         self.held_back.entry(at).or_default().push(pending);
     }
+}
+
+/// What the clock of a process shows: virtual time, unless it drifts.
+#[inline]
+fn local_time(drift: &FxHashMap<Address, LocalClock>, process: Address, now: Time) -> Duration {
+    let drifted = if drift.is_empty() { None } else { drift.get(&process) };
+    Duration::from_nanos(drifted.map_or(now, |clock| clock.at(now)))
 }

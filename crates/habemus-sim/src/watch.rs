@@ -130,9 +130,10 @@ impl<P: Process> Watch<P> {
     /// The leader that every live process names, if it is alive and knows it.
     pub fn agreed_leader(&self) -> Option<Id> {
         let leader = self.ballot.agreed()?;
-        let last = self.last_leader?;
-        let leads = matches!(self.status[last.index()], Some((Status::Leading, _)));
-        (leads && self.population.id(last) == leader).then_some(leader)
+        // Most often it is the one that became leader last; but that one may have yielded to one before it.
+        let last = self.last_leader.filter(|last| self.population.id(*last) == leader);
+        let address = last.or_else(|| self.population.address(leader))?;
+        matches!(self.status[address.index()], Some((Status::Leading, _))).then_some(leader)
     }
 
     /// The fingerprint of everything that happened so far.

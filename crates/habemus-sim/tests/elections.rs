@@ -76,6 +76,7 @@ fn measure(
 ) {
     let request = CostRequest {
         algorithm: algorithm.to_owned(),
+        topology: None,
         options: options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         sizes: sizes.to_vec(),
         arrangement,
@@ -110,6 +111,7 @@ fn every_exact_figure_and_every_bound_of_theory_holds() {
 fn chang_roberts_costs_n_times_the_harmonic_number_on_average() {
     let request = CostRequest {
         algorithm: "chang-roberts".to_owned(),
+        topology: None,
         options: std::collections::BTreeMap::new(),
         sizes: vec![256],
         arrangement: Arrangement::Random,

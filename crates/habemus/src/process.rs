@@ -132,6 +132,10 @@ pub trait Process: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// checker, which has no clock, refuses such a process.
     const READS_CLOCK: bool = false;
 
+    /// Whether the process works in pulses: everything sent in one must arrive before the next. Drivers refuse
+    /// to run such a process on a network that does not promise this.
+    const SYNCHRONOUS: bool = false;
+
     /// Whether a timer is the hum of a detector, as for [`Message::is_background`].
     fn is_background(timer: &Self::Timer) -> bool {
         let _ = timer;

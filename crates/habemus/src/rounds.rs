@@ -121,6 +121,13 @@ impl<R: Round> Process for Synchronous<R> {
     type Timer = Beat;
     type Stable = ();
 
+    const SYNCHRONOUS: bool = true;
+
+    /// Pulses beat without end; pictures show what is done in them.
+    fn is_background(_: &Beat) -> bool {
+        true
+    }
+
     fn on_start(_: Option<()>, cx: &mut Context<'_, Self>) -> Self {
         let round = R::start(cx);
         // Half a pulse of start-up, so that commands given at the very beginning count for pulse 0.

@@ -48,6 +48,12 @@ fn is_gone(gone: &Gone, process: Address) -> bool {
     gone.as_ref().is_some_and(|gone| gone.contains(&process))
 }
 
+/// Those of the first `processes` that are still there, without `of`.
+#[inline]
+fn others(of: Address, processes: u32, gone: &Gone) -> impl Iterator<Item = Address> + '_ {
+    (0..processes).map(Address).filter(move |&other| other != of && !is_gone(gone, other))
+}
+
 /// Everyone is connected with everyone, and knows everyone's identifier.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Complete {
@@ -79,7 +85,7 @@ impl Topology for Complete {
 
     #[inline]
     fn neighbours(&self, of: Address) -> impl Iterator<Item = Address> + '_ {
-        (0..self.processes).map(Address).filter(move |&to| to != of && !is_gone(&self.gone, to))
+        others(of, self.processes, &self.gone)
     }
 
     fn without(&self, processes: &BTreeSet<Address>) -> Self {
@@ -103,7 +109,7 @@ impl<'a, P: Process<Topology = Complete>> Context<'a, P> {
 /// A one-way ring: each process sends only to its successor.
 ///
 /// A *logical* ring lies over a network in which everyone reaches everyone: an algorithm may then send past a
-/// dead successor, to the next operational process.
+/// dead successor, to the next operational process, and everyone else is its neighbour.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ring {
     processes: u32,
@@ -155,7 +161,9 @@ impl Topology for Ring {
 
     #[inline]
     fn neighbours(&self, of: Address) -> impl Iterator<Item = Address> + '_ {
-        std::iter::once(self.successor(of))
+        let successor = (!self.logical).then(|| self.successor(of));
+        let reached = if self.logical { self.processes } else { 0 };
+        successor.into_iter().chain(others(of, reached, &self.gone))
     }
 
     fn without(&self, processes: &BTreeSet<Address>) -> Self {
@@ -234,7 +242,9 @@ impl Topology for TwoWayRing {
 
     fn neighbours(&self, of: Address) -> impl Iterator<Item = Address> + '_ {
         let (left, right) = (self.left(of), self.right(of));
-        std::iter::once(left).chain((left != right).then_some(right))
+        let linked = [(!self.logical).then_some(left), (!self.logical && left != right).then_some(right)];
+        let reached = if self.logical { self.processes } else { 0 };
+        linked.into_iter().flatten().chain(others(of, reached, &self.gone))
     }
 
     fn without(&self, processes: &BTreeSet<Address>) -> Self {
@@ -370,6 +380,14 @@ mod tests {
         assert_eq!(neighbours(&ring, 2), [0]);
         assert!(ring.linked(Address(2), Address(0)) && !ring.linked(Address(0), Address(2)));
         assert!(Ring::logical(3).linked(Address(0), Address(2)));
+    }
+
+    #[test]
+    fn on_a_logical_ring_everyone_reaches_everyone() {
+        assert_eq!(neighbours(&Ring::logical(4), 1), [0, 2, 3]);
+        assert_eq!(neighbours(&TwoWayRing::logical(5), 1), [0, 2, 3, 4]);
+        let gone = BTreeSet::from([Address(2)]);
+        assert_eq!(neighbours(&Ring::logical(4).without(&gone), 1), [0, 3]);
     }
 
     #[test]

@@ -4,9 +4,8 @@
 //! local message puts the token on its way; the system is stepped. No log file is written and no logger is
 //! installed, so its events are not printed. It keeps them all in memory, which cannot be turned off.
 
-use std::time::Instant;
-
 use anysystem::{Context, Message, Process, System};
+use cpu_time::ProcessTime;
 
 /// Passes the token on, as it came.
 #[derive(Clone)]
@@ -44,11 +43,12 @@ fn main() {
         system.add_node(&node);
         system.add_process(&name, Box::new(Passer { successor }), &node);
     }
-    let begin = Instant::now();
+    let begin = ProcessTime::now();
     system.send_local_message("p0", Message::new("TOKEN", ""));
     assert!(system.steps(hops), "the token never stops");
     let time = begin.elapsed();
-    let received: u64 = (0..processes).map(|process| system.received_message_count(&format!("p{process}"))).sum();
+    let received: u64 =
+        (0..processes).map(|process| system.received_message_count(&format!("p{process}"))).sum();
     assert_eq!(received, hops);
     println!("{received} {} 0", time.as_nanos());
 }

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum};
 use habemus::analysis::{Arrangement, Start};
-use habemus_scenario::{Network, units};
+use habemus::catalogue::{self, Shape};
+use habemus_scenario::{Network, TimeModel, units};
 use habemus_sim::{CostError, CostPoint, CostRequest, cost};
 
 use crate::args::parse_options;
@@ -40,6 +41,9 @@ pub(crate) struct Cost {
     /// The first seed.
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
+    /// How the processes are connected: ring, grid, complete, …
+    #[arg(long, value_name = "SHAPE")]
+    topology: Option<String>,
     /// An option of the algorithm.
     #[arg(short = 'o', long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
@@ -116,6 +120,9 @@ impl Cost {
 
     fn request(&self) -> Result<CostRequest, Complaint> {
         let mut network = Network::default();
+        if catalogue::entry(&self.algorithm)?.is_synchronous() {
+            network.model = TimeModel::Synchronous { pulse: habemus::DEFAULT_PULSE };
+        }
         if let Some(latency) = &self.latency {
             let parsed: Result<_, units::UnitError> = latency.parse();
             network.latency = parsed.map_err(|error| Complaint::new(format!("--latency: {error}")))?;
@@ -126,6 +133,7 @@ impl Cost {
         Ok(CostRequest {
             algorithm: self.algorithm.clone(),
             options: parse_options(&self.options)?,
+            topology: self.topology.clone().map(Shape::Named),
             sizes: sizes(&self.processes)?,
             arrangement: match self.arrangement {
                 Lie::Random => Arrangement::Random,

@@ -82,7 +82,9 @@ fn in_full(entry: &Entry) -> String {
     }
     let _ = writeln!(text, "\n{} (-o NAME=VALUE)", "Options".bold());
     for option in entry.all_options() {
-        let _ = writeln!(text, "  {} = {}", option.name.bold(), option.values);
+        let label = format!("  {} = ", option.name);
+        let bold = option.name.bold().to_string();
+        text.push_str(&wrap(&label, option.values, 80).replacen(option.name, &bold, 1));
         let help = format!("{} [default: {}]", option.help, option.default);
         text.push_str(&wrap("      ", &help, 80));
     }

@@ -1,11 +1,9 @@
 //! Faults, and whatever else is done to a system from outside.
 
-use std::time::Duration;
-
 use habemus::{Address, Context, Process, Status, Suspicion};
 use habemus_trace::Dropped;
 
-use super::{Pending, Rare, RareEvent, Simulation};
+use super::{LocalClock, Pending, Rare, RareEvent, Simulation, local_time};
 use crate::network::Link;
 use crate::observer::{NetworkChange, Notice, Observer};
 use crate::plan::{Deed, Occurrence};
@@ -29,7 +27,10 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                 processes.into_iter().for_each(|process| self.network.slow(process, by));
             }
             Deed::Drift { processes, rate } => {
-                self.drift.extend(processes.into_iter().map(|process| (process, rate)));
+                for process in processes {
+                    let showed = self.drift.get(&process).map_or(self.now, |clock| clock.at(self.now));
+                    self.drift.insert(process, LocalClock { rate, since: self.now, showed });
+                }
             }
             Deed::Cut(links) => {
                 let cut = self.network.cut(links);
@@ -56,7 +57,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         let again = self.slots[address.index()].life > 0;
         self.observer.noticed(self.now, address, Notice::Started { recovered: again });
         let mut step = self.spare.pop().unwrap_or_default();
-        let now = Duration::from_nanos(self.now);
+        let now = local_time(&self.drift, address, self.now);
         let mut cx = Context::new(address, &self.system, now, &mut step, &mut self.choices);
         let process = P::on_start(recovered, &mut cx);
         let slot = &mut self.slots[address.index()];

@@ -84,7 +84,8 @@ impl Bound {
 /// Lays out `n` processes.
 pub type Arrange =
     fn(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged;
-/// The figure for `n` processes, given a look at the algorithm's options.
+/// The figure for `n` processes, given a look at the algorithm's options, and at its "topology" if it is not the
+/// first of those that the algorithm runs on.
 pub type Theory = fn(
     arrangement: Arrangement,
     start: Start,

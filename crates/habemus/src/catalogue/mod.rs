@@ -15,6 +15,7 @@ mod elections;
 mod mutexes;
 mod options;
 mod shape;
+mod stack;
 
 pub use options::{OptionSpec, Options, duration};
 pub use shape::{SHAPES, Shape};
@@ -47,23 +48,62 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The parameters of the algorithm and of the detectors it can stand on.
+    /// The parameters of the algorithm and of the detectors it can stand on, each once: detectors share some.
     pub fn all_options(&self) -> impl Iterator<Item = &'static OptionSpec> + use<> {
         let detectors = self.detectors.iter().flat_map(|detector| options::of_detector(detector));
         let mut all: Vec<&'static OptionSpec> = Vec::new();
         for option in self.options.iter().chain(detectors) {
-            // Detectors share some.
             if all.iter().all(|other| other.name != option.name) {
                 all.push(option);
             }
         }
         all.into_iter()
     }
+
+    /// Whether it works in pulses, and so needs a synchronous network.
+    pub fn is_synchronous(&self) -> bool {
+        /// Asks the process itself, so that no entry can say otherwise.
+        struct Ask;
+        impl Visitor for Ask {
+            type Result = bool;
+
+            fn visit<P: Process>(self, _: Setup<P>) -> bool {
+                P::SYNCHRONOUS
+            }
+        }
+        let request = Request {
+            algorithm: self.name,
+            ids: (1..=4).map(Id).collect(),
+            shape: None,
+            detector: None,
+            options: &BTreeMap::new(),
+            pulse: crate::DEFAULT_PULSE,
+            seed: 0,
+        };
+        build(&request, Ask).unwrap_or(false)
+    }
 }
 
 /// Every algorithm, elections first.
-pub const ENTRIES: &[Entry] =
-    &[elections::bully::ENTRY, elections::chang_roberts::ENTRY, mutexes::coordinator::ENTRY];
+pub const ENTRIES: &[Entry] = &[
+    elections::all_to_all::ENTRY,
+    elections::bully::ENTRY,
+    elections::stable::ENTRY,
+    elections::collecting_ring::ENTRY,
+    elections::chang_roberts::ENTRY,
+    elections::franklin::ENTRY,
+    elections::hirschberg_sinclair::ENTRY,
+    elections::dolev_klawe_rodeh::ENTRY,
+    elections::anonymous_ring::ENTRY,
+    elections::itai_rodeh::ENTRY,
+    elections::yo_yo::ENTRY,
+    elections::capture_sync::ENTRY,
+    elections::capture_async::ENTRY,
+    elections::omega::ENTRY,
+    elections::majority::ENTRY,
+    elections::large_group::ENTRY,
+    mutexes::coordinator::ENTRY,
+];
 
 /// What is asked of the catalogue.
 #[derive(Clone, Debug)]
@@ -80,6 +120,8 @@ pub struct Request<'a> {
     pub options: &'a BTreeMap<String, String>,
     /// The length of a pulse in synchronous systems.
     pub pulse: Duration,
+    /// What draws the shape, if it is a random one.
+    pub seed: u64,
 }
 
 /// A system ready to be driven.
@@ -95,8 +137,32 @@ pub struct Setup<P: Process> {
     pub oracle: Option<Duration>,
     /// Whether the system never comes to rest, because it sends heartbeats for ever.
     pub perpetual: bool,
+    /// Whether a one-shot election is held again and again, as a service.
+    pub service: bool,
     /// How the processes are connected, to be shown.
     pub topology: String,
+}
+
+impl<P: Process> Setup<P> {
+    /// The algorithm alone, without an oracle; `preference` is as in [`Population`].
+    fn new(entry: &'static Entry, system: System<P>, preference: Option<Vec<u32>>, shape: &Shape) -> Self {
+        Setup {
+            entry,
+            population: Population { ids: system.ids.to_vec(), preference },
+            system,
+            oracle: None,
+            perpetual: false,
+            service: false,
+            topology: shape.name().to_owned(),
+        }
+    }
+
+    /// Whether the algorithm promises this property. A service that elects again whenever somebody comes or goes
+    /// promises neither that a leader stays nor that the old one knows at once.
+    pub fn promises(&self, property: &str) -> bool {
+        let lost = self.service && ["uniqueness", "stability"].contains(&property);
+        self.entry.promises.contains(&property) && !lost
+    }
 }
 
 /// Something that drives a system, whatever its process.
@@ -115,8 +181,22 @@ pub fn build<V: Visitor>(request: &Request<'_>, visitor: V) -> Result<V::Result,
     let entry = entry(request.algorithm)?;
     let options = Options::new(entry, request)?;
     match entry.name {
+        "all-to-all" => elections::all_to_all::build(entry, request, &options, visitor),
         "bully" => elections::bully::build(entry, request, &options, visitor),
+        "stable" => elections::stable::build(entry, request, &options, visitor),
+        "collecting-ring" => elections::collecting_ring::build(entry, request, &options, visitor),
         "chang-roberts" => elections::chang_roberts::build(entry, request, &options, visitor),
+        "franklin" => elections::franklin::build(entry, request, &options, visitor),
+        "hirschberg-sinclair" => elections::hirschberg_sinclair::build(entry, request, &options, visitor),
+        "dolev-klawe-rodeh" => elections::dolev_klawe_rodeh::build(entry, request, &options, visitor),
+        "anonymous-ring" => elections::anonymous_ring::build(entry, request, &options, visitor),
+        "itai-rodeh" => elections::itai_rodeh::build(entry, request, &options, visitor),
+        "yo-yo" => elections::yo_yo::build(entry, request, &options, visitor),
+        "capture-sync" => elections::capture_sync::build(entry, request, &options, visitor),
+        "capture-async" => elections::capture_async::build(entry, request, &options, visitor),
+        "omega" => elections::omega::build(entry, request, &options, visitor),
+        "majority" => elections::majority::build(entry, request, &options, visitor),
+        "large-group" => elections::large_group::build(entry, request, &options, visitor),
         "coordinator" => mutexes::coordinator::build(entry, request, &options, visitor),
         name => unreachable!("{name} is in the catalogue but cannot be built"),
     }
@@ -156,9 +236,9 @@ pub enum SetupError {
         /// What was expected.
         expected: String,
     },
-    /// The algorithm does not run on this topology or detector.
+    /// The algorithm does not run on this topology, detector or network.
     Unfit {
-        /// "topology" or "detector".
+        /// "topology", "detector" or "network".
         what: &'static str,
         /// The name given.
         name: String,

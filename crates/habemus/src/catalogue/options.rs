@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Entry, Request, SetupError};
-use crate::detector::heartbeat;
+use crate::detector::{eventually_perfect, heartbeat, phi_accrual};
 use crate::{Address, Id};
 
 /// A parameter of an algorithm or detector.
@@ -24,6 +24,8 @@ pub(super) fn of_detector(name: &str) -> &'static [OptionSpec] {
     match name {
         "oracle" => ORACLE,
         "heartbeat" => HEARTBEAT,
+        "eventually-perfect" => EVENTUALLY_PERFECT,
+        "phi-accrual" => PHI_ACCRUAL,
         _ => &[],
     }
 }
@@ -35,18 +37,59 @@ const ORACLE: &[OptionSpec] = &[OptionSpec {
     help: "how long after a crash or recovery the oracle speaks",
 }];
 
+/// All detectors that beat share it.
+const HEARTBEAT_INTERVAL: OptionSpec = OptionSpec {
+    name: "heartbeat-interval",
+    values: "duration",
+    default: "100ms",
+    help: "how often a process says that it is alive",
+};
+
 const HEARTBEAT: &[OptionSpec] = &[
-    OptionSpec {
-        name: "heartbeat-interval",
-        values: "duration",
-        default: "100ms",
-        help: "how often a process says that it is alive",
-    },
+    HEARTBEAT_INTERVAL,
     OptionSpec {
         name: "heartbeat-timeout",
         values: "duration",
         default: "350ms",
         help: "how long to wait for a heartbeat before suspecting",
+    },
+];
+
+const EVENTUALLY_PERFECT: &[OptionSpec] = &[
+    HEARTBEAT_INTERVAL,
+    OptionSpec {
+        name: "initial-timeout",
+        values: "duration",
+        default: "150ms",
+        help: "how long the eventually perfect detector waits for a heartbeat at first",
+    },
+    OptionSpec {
+        name: "timeout-increment",
+        values: "duration",
+        default: "50ms",
+        help: "how much longer it waits after each false suspicion",
+    },
+];
+
+const PHI_ACCRUAL: &[OptionSpec] = &[
+    HEARTBEAT_INTERVAL,
+    OptionSpec {
+        name: "phi-threshold",
+        values: "number from 1 to 100",
+        default: "8",
+        help: "the φ at which to suspect: 8 is one chance in 10⁸ of a mistake",
+    },
+    OptionSpec {
+        name: "phi-window",
+        values: "number from 2 to 10000",
+        default: "100",
+        help: "how many intervals between heartbeats are remembered of each neighbour",
+    },
+    OptionSpec {
+        name: "phi-least-deviation",
+        values: "duration",
+        default: "5ms",
+        help: "the standard deviation to assume at least",
     },
 ];
 
@@ -135,6 +178,16 @@ impl<'a> Options<'a> {
         })
     }
 
+    /// A whole number within bounds.
+    pub(super) fn number(
+        &self,
+        option: &'static str,
+        bounds: std::ops::RangeInclusive<u64>,
+    ) -> Result<Option<u64>, SetupError> {
+        let expected = || format!("a number from {} to {}", bounds.start(), bounds.end());
+        self.parsed(option, expected, |value| value.parse().ok().filter(|number| bounds.contains(number)))
+    }
+
     /// One number for each process, in the order of the identifiers.
     pub(super) fn number_each(&self, option: &'static str) -> Result<Option<Vec<u64>>, SetupError> {
         let count = self.request.ids.len();
@@ -150,21 +203,38 @@ impl<'a> Options<'a> {
         Ok(self.duration("detection-delay")?.unwrap_or(Duration::from_millis(20)))
     }
 
+    /// A duration above zero.
+    pub(super) fn positive(&self, option: &'static str) -> Result<Option<Duration>, SetupError> {
+        let expected = || "a duration above zero, such as 50ms".to_owned();
+        self.parsed(option, expected, |value| duration(value).filter(|duration| !duration.is_zero()))
+    }
+
     /// The constants of the heartbeat detector.
     pub(super) fn heartbeat(&self) -> Result<heartbeat::Config, SetupError> {
         let default = heartbeat::Config::default();
-        let positive = |name, given: Option<Duration>, otherwise| match given {
-            Some(Duration::ZERO) => Err(SetupError::Value {
-                option: name,
-                value: "0".to_owned(),
-                expected: "a duration above zero".to_owned(),
-            }),
-            given => Ok(given.unwrap_or(otherwise)),
-        };
         Ok(heartbeat::Config {
-            interval: positive("heartbeat-interval", self.duration("heartbeat-interval")?, default.interval)?,
-            timeout: positive("heartbeat-timeout", self.duration("heartbeat-timeout")?, default.timeout)?,
+            interval: self.positive("heartbeat-interval")?.unwrap_or(default.interval),
+            timeout: self.positive("heartbeat-timeout")?.unwrap_or(default.timeout),
         })
+    }
+
+    /// The constants of the eventually perfect detector.
+    pub(super) fn eventually_perfect(&self) -> Result<eventually_perfect::Config, SetupError> {
+        let default = eventually_perfect::Config::default();
+        Ok(eventually_perfect::Config {
+            interval: self.positive("heartbeat-interval")?.unwrap_or(default.interval),
+            initial_timeout: self.positive("initial-timeout")?.unwrap_or(default.initial_timeout),
+            increment: self.duration("timeout-increment")?.unwrap_or(default.increment),
+        })
+    }
+
+    /// The constants of the φ-accrual detector.
+    pub(super) fn phi_accrual(&self) -> Result<phi_accrual::Config, SetupError> {
+        let interval = self.positive("heartbeat-interval")?.unwrap_or(Duration::from_millis(100));
+        let threshold = self.number("phi-threshold", 1..=100)?.unwrap_or(8) as u32;
+        let window = self.number("phi-window", 2..=10_000)?.unwrap_or(100) as usize;
+        let least_deviation = self.duration("phi-least-deviation")?.unwrap_or(Duration::from_millis(5));
+        Ok(phi_accrual::Config::new(interval, threshold, window, least_deviation))
     }
 }
 

@@ -9,7 +9,10 @@ use std::fmt;
 use crate::property::{End, Monitor, Observation, Population, Verdict, Violation};
 use crate::{Problem, Status};
 
+pub mod eventually_perfect;
 pub mod heartbeat;
+mod normal_tail;
+pub mod phi_accrual;
 mod stacked;
 pub use stacked::{Layer, Layers, Stacked};
 

@@ -5,9 +5,25 @@ use std::fmt;
 use crate::property::{ElectionMonitor, Population};
 use crate::{Id, Problem, Status};
 
+pub mod all_to_all;
+pub mod anonymous_ring;
 pub mod bully;
+pub mod capture_async;
+pub mod capture_sync;
 pub mod chang_roberts;
+pub mod collecting_ring;
+pub mod dolev_klawe_rodeh;
+pub mod franklin;
+pub mod hirschberg_sinclair;
+pub mod itai_rodeh;
+pub mod large_group;
+pub mod majority;
+pub mod omega;
 pub mod recurring;
+pub mod stable;
+pub mod tried;
+pub mod way;
+pub mod yo_yo;
 
 /// The problem of choosing a leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

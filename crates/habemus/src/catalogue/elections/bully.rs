@@ -1,12 +1,9 @@
 //! The bully election in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
-use crate::detector::heartbeat::Heartbeat;
-use crate::detector::{Layers, Stacked};
 use crate::election::bully::{Audience, Bully, Config, Variant};
-use crate::property::Population;
 use crate::topology::Complete;
 use crate::{Chooser, Id, System};
 
@@ -16,7 +13,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     summary: "the best live process takes over and tells the others",
     model: "synchronous enough for its timeouts; reliable FIFO links; crashes and recoveries",
     topologies: &["complete"],
-    detectors: &["oracle", "heartbeat", "none"],
+    detectors: stack::DETECTORS,
     promises: &["E1", "E2", "termination", "agreement"],
     cost: "n(n−1) if the worst starts, n if the best live one does",
     notes: "S0, S1, S4",
@@ -75,25 +72,13 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     visitor: V,
 ) -> Result<V::Result, SetupError> {
     let shape = shape::shape_for(entry, request)?;
-    let detector = shape::detector_for(entry, request)?;
     let config = configure(options)?;
     let quality = config.quality.clone();
     let rank = |index: usize, id| (quality.get(index).copied().unwrap_or(0), id);
     let preference = preference(&request.ids, config.wins, rank);
-    let population = Population { ids: request.ids.clone(), preference: Some(preference) };
-    let network = Complete::new(request.ids.len());
-    let topology = shape.name().to_owned();
-    let algorithm: System<Bully> = System::new(network.clone(), request.ids.clone(), config)?;
-    if detector != "heartbeat" {
-        let oracle = (detector == "oracle").then(|| options.detection_delay()).transpose()?;
-        let setup = Setup { entry, system: algorithm, population, oracle, perpetual: false, topology };
-        return Ok(visitor.visit(setup));
-    }
-    let detector: System<Heartbeat<Complete>> =
-        System::new(network.clone(), algorithm.ids.clone(), options.heartbeat()?)?;
-    let ids = algorithm.ids.clone();
-    let system: System<Stacked<_, _>> = System::new(network, ids, Layers { detector, algorithm })?;
-    Ok(visitor.visit(Setup { entry, system, population, oracle: None, perpetual: true, topology }))
+    let system: System<Bully> = System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
+    let setup = Setup::new(entry, system, Some(preference), &shape);
+    stack::on_detector(setup, request, options, visitor)
 }
 
 fn configure(options: &Options<'_>) -> Result<Config, SetupError> {

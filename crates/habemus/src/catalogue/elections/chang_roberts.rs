@@ -1,10 +1,9 @@
 //! Chang–Roberts in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, harmonic, shuffled_ids};
 use crate::election::chang_roberts::{ChangRoberts, Config, Variant};
-use crate::property::Population;
 use crate::topology::Ring;
 use crate::{Chooser, Id, System};
 
@@ -12,9 +11,9 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "chang-roberts",
     problem: "election",
     summary: "identifiers travel round a one-way ring; only the best comes home",
-    model: "asynchronous; reliable links; no crashes",
+    model: "asynchronous; reliable links; crashes only with a detector",
     topologies: &["ring"],
-    detectors: &[],
+    detectors: stack::ONE_SHOT_DETECTORS,
     promises: &["E1", "E2", "termination", "uniqueness", "agreement", "stability"],
     cost: "2n to 3n−1 (one starts); n·Hn + n on average, n(n+1)/2 + n at worst (all start)",
     notes: "S1, S4",
@@ -37,21 +36,14 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     visitor: V,
 ) -> Result<V::Result, SetupError> {
     let shape = shape::shape_for(entry, request)?;
-    shape::detector_for(entry, request)?;
     let variants = [("announced", Variant::Announced), ("as-printed", Variant::AsPrinted)];
     let variant = options.choice("variant", &variants)?.unwrap_or_default();
     let config = Config { variant, wins: wins(options)? };
     let preference = preference(&request.ids, config.wins, |_, id| id);
     let system: System<ChangRoberts> =
         System::new(Ring::new(request.ids.len()), request.ids.clone(), config)?;
-    Ok(visitor.visit(Setup {
-        entry,
-        system,
-        population: Population { ids: request.ids.clone(), preference: Some(preference) },
-        oracle: None,
-        perpetual: false,
-        topology: shape.name().to_owned(),
-    }))
+    let setup = Setup::new(entry, system, Some(preference), &shape);
+    stack::one_shot(setup, Ring::logical(request.ids.len()), request, options, visitor)
 }
 
 fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {

@@ -1,7 +1,23 @@
 //! The elections of the catalogue, one file each: what is said of it, and how it is built from a request.
 
+pub(super) mod all_to_all;
+pub(super) mod anonymous_ring;
 pub(super) mod bully;
+pub(super) mod capture_async;
+pub(super) mod capture_sync;
 pub(super) mod chang_roberts;
+pub(super) mod collecting_ring;
+pub(super) mod dolev_klawe_rodeh;
+pub(super) mod franklin;
+mod halving;
+pub(super) mod hirschberg_sinclair;
+pub(super) mod itai_rodeh;
+pub(super) mod large_group;
+pub(super) mod majority;
+pub(super) mod omega;
+mod order;
+pub(super) mod stable;
+pub(super) mod yo_yo;
 
 use super::{OptionSpec, Options, SetupError};
 use crate::Id;

@@ -3,7 +3,6 @@
 use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::mutex::coordinator::{Config, Coordinator};
-use crate::property::Population;
 use crate::topology::Complete;
 use crate::{Address, Chooser, System};
 
@@ -69,14 +68,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     };
     let system: System<Coordinator> =
         System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
-    Ok(visitor.visit(Setup {
-        entry,
-        system,
-        population: Population { ids: request.ids.clone(), preference: None },
-        oracle: None,
-        perpetual: false,
-        topology: shape.name().to_owned(),
-    }))
+    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
 }
 
 /// The first process coordinates; one other, or all others, enter once.

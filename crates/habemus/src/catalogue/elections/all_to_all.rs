@@ -1,0 +1,80 @@
+//! The election in which everybody tells everybody, in the catalogue.
+
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::{WINS, preference, wins};
+use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
+use crate::election::all_to_all::{AllToAll, Candidates, Config, Variant};
+use crate::rounds::Synchronous;
+use crate::topology::Complete;
+use crate::{Chooser, System};
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "all-to-all",
+    problem: "election",
+    summary: "every candidate tells everybody, and everybody picks the best",
+    model: "synchronous; no crashes",
+    topologies: &["complete"],
+    detectors: &[],
+    promises: &["E1", "E2", "termination", "uniqueness", "agreement", "stability"],
+    cost: "n−1 for each candidate: n(n−1) if all are",
+    notes: "S0, S2",
+    options: &[
+        OptionSpec {
+            name: "variant",
+            values: "plain | mutant-forgets-itself",
+            default: "plain",
+            help: "the notes' rules, or a candidate that leaves itself out",
+        },
+        OptionSpec {
+            name: "candidates",
+            values: "all | told",
+            default: "all",
+            help: "who stands: everybody (S0), or who is told to elect before the first pulse (S2)",
+        },
+        WINS,
+    ],
+    cost_model: Some(CostModel { arrange, bound }),
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    shape::detector_for(entry, request)?;
+    let variants = [("plain", Variant::Plain), ("mutant-forgets-itself", Variant::MutantForgetsItself)];
+    let candidates = [("all", Candidates::All), ("told", Candidates::Told)];
+    let config = Config {
+        variant: options.choice("variant", &variants)?.unwrap_or_default(),
+        candidates: options.choice("candidates", &candidates)?.unwrap_or_default(),
+        wins: wins(options)?,
+    };
+    // The best candidate leads, and that need not be the best process if not all stand.
+    let all = config.candidates == Candidates::All;
+    let preference = all.then(|| preference(&request.ids, config.wins, |_, id| id));
+    let network = Complete::new(request.ids.len());
+    let mut system: System<Synchronous<AllToAll>> = System::new(network, request.ids.clone(), config)?;
+    system.pulse = request.pulse;
+    Ok(visitor.visit(Setup::new(entry, system, preference, &shape)))
+}
+
+fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
+    let ids = shuffled_ids(n, chooser);
+    let start = match start {
+        Start::All => ids.clone(),
+        Start::One => vec![ids[chooser.choose(n as u32) as usize]],
+    };
+    Arranged { ids, start, down: Vec::new() }
+}
+
+fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
+    let others = n as f64 - 1.0;
+    let told = option("candidates").is_some_and(|candidates| candidates == "told");
+    let (messages, formula) = match start {
+        Start::One if told => (others, "n−1"),
+        _ => (n as f64 * others, "n(n−1)"),
+    };
+    Some(Bound { messages, kind: BoundKind::Exactly, formula })
+}

@@ -1,0 +1,109 @@
+//! The ring election that collects identifiers, in the catalogue.
+
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
+use super::{WINS, preference, wins};
+use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
+use crate::election::collecting_ring::{Announce, CollectingRing, Config, Member, Variant};
+use crate::topology::Ring;
+use crate::{Chooser, Id, System};
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "collecting-ring",
+    problem: "election",
+    summary: "a list goes round a logical ring past the dead; the best on it leads",
+    model: "synchronous enough for its timeouts; reliable links; crashes and recoveries",
+    topologies: &["ring"],
+    detectors: stack::DETECTORS,
+    promises: &["E1", "E2", "termination", "agreement"],
+    cost: "2n for each process that starts",
+    notes: "S0, S4",
+    options: &[
+        OptionSpec {
+            name: "variant",
+            values: "complete | mutant-first-listed | mutant-no-restart",
+            default: "complete",
+            help: "S0's rules with lost rounds repeated, or deliberately broken ones",
+        },
+        WINS,
+        OptionSpec {
+            name: "announce",
+            values: "ring | all | nobody",
+            default: "ring",
+            help: "how COORDINATOR travels: round the ring or to each (S0), or not at all (S4)",
+        },
+        OptionSpec {
+            name: "hop-timeout",
+            values: "duration",
+            default: "20ms",
+            help: "how long a hop may take; after two turns of the ring a round is taken for lost",
+        },
+        OptionSpec {
+            name: "leader",
+            values: "identifier",
+            default: "nobody",
+            help: "who leads at the beginning",
+        },
+    ],
+    cost_model: Some(CostModel { arrange, bound }),
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    let config = configure(options)?;
+    let preference = preference(&request.ids, config.wins, |_, id| id);
+    let system: System<CollectingRing> =
+        System::new(Ring::logical(request.ids.len()), request.ids.clone(), config)?;
+    let setup = Setup::new(entry, system, Some(preference), &shape);
+    stack::on_detector(setup, request, options, visitor)
+}
+
+fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
+    let default = Config::default();
+    let variants = [
+        ("complete", Variant::Complete),
+        ("mutant-first-listed", Variant::MutantFirstListed),
+        ("mutant-no-restart", Variant::MutantNoRestart),
+    ];
+    let announcements = [("ring", Announce::Ring), ("all", Announce::All), ("nobody", Announce::Nobody)];
+    Ok(Config {
+        variant: options.choice("variant", &variants)?.unwrap_or(default.variant),
+        wins: wins(options)?,
+        announce: options.choice("announce", &announcements)?.unwrap_or(default.announce),
+        hop_timeout: options.duration("hop-timeout")?.unwrap_or(default.hop_timeout),
+        leader: options.process("leader")?.map(|(id, address)| Member { id, address }),
+    })
+}
+
+/// Where the identifiers lie makes no difference: every list goes all the way round. At best the best process
+/// starts, and leads even if nobody is told.
+fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
+    let ids = shuffled_ids(n, chooser);
+    let start = match (start, arrangement) {
+        (Start::All, _) => ids.clone(),
+        (Start::One, Arrangement::Best) => vec![Id(n as u64)],
+        (Start::One, _) => vec![ids[chooser.choose(n as u32) as usize]],
+    };
+    Arranged { ids, start, down: Vec::new() }
+}
+
+fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
+    let plain = ["variant", "hop-timeout", "leader"];
+    if plain.iter().any(|name| option(name).is_some()) {
+        return None;
+    }
+    let count = n as f64;
+    let rounds = if start == Start::All { count } else { 1.0 };
+    let (each, one, all) = match option("announce").as_deref() {
+        None | Some("ring") => (2.0 * count, "2n", "2n²"),
+        Some("all") => (2.0 * count - 1.0, "2n−1", "n(2n−1)"),
+        Some("nobody") => (count, "n", "n²"),
+        Some(_) => return None,
+    };
+    let formula = if start == Start::All { all } else { one };
+    Some(Bound { messages: rounds * each, kind: BoundKind::Exactly, formula })
+}

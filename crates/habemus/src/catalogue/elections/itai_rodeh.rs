@@ -1,0 +1,62 @@
+//! Itai–Rodeh in the catalogue.
+
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
+use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
+use crate::election::itai_rodeh::{Config, ItaiRodeh, Variant};
+use crate::topology::Ring;
+use crate::{Chooser, Id, System};
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "itai-rodeh",
+    problem: "election",
+    summary: "processes without identifiers draw lots until one is alone with the best",
+    model: "asynchronous; one-way ring of known size without identifiers; reliable links; no crashes; \
+            termination with probability 1",
+    topologies: &["ring"],
+    detectors: stack::ONE_SHOT_DETECTORS,
+    promises: &["E2", "termination", "uniqueness", "agreement", "stability"],
+    cost: "2n (one starts); O(n log n) on average (all start)",
+    notes: "beyond S4's anonymous ring",
+    options: &[OptionSpec {
+        name: "variant",
+        values: "numbered | unnumbered | mutant-ignores-ties",
+        default: "numbered",
+        help: "whether rounds are numbered (FIFO links do without), or equals are not noticed",
+    }],
+    cost_model: Some(CostModel { arrange, bound }),
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    let variants = [
+        ("numbered", Variant::Numbered),
+        ("unnumbered", Variant::Unnumbered),
+        ("mutant-ignores-ties", Variant::MutantIgnoresTies),
+    ];
+    let config = Config { variant: options.choice("variant", &variants)?.unwrap_or_default() };
+    let system: System<ItaiRodeh> = System::new(Ring::new(request.ids.len()), request.ids.clone(), config)?;
+    // All are alike: none is better than another.
+    let setup = Setup::new(entry, system, None, &shape);
+    stack::one_shot(setup, Ring::logical(request.ids.len()), request, options, visitor)
+}
+
+/// The lots are drawn by the processes: there is nothing to arrange but who starts.
+fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
+    let ids: Vec<Id> = (1..=n as u64).map(Id).collect();
+    let start = match start {
+        Start::All => ids.clone(),
+        Start::One => vec![ids[chooser.choose(n as u32) as usize]],
+    };
+    Arranged { ids, start, down: Vec::new() }
+}
+
+/// A single candidate goes round once, and so does the news. With more of them only the order is known.
+fn bound(_: Arrangement, start: Start, n: usize, _: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
+    let alone = start == Start::One || n == 1;
+    alone.then_some(Bound { messages: 2.0 * n as f64, kind: BoundKind::Exactly, formula: "2n" })
+}

@@ -1,0 +1,134 @@
+//! The probabilistic election for large groups in the catalogue.
+
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::{WINS, wins};
+use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
+use crate::election::large_group::{Config, LargeGroup, Relay, Variant};
+use crate::topology::Complete;
+use crate::{Chooser, Id, System};
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "large-group",
+    problem: "election",
+    summary: "a hash picks a few candidates, gossip spreads the best of them: a few messages per process",
+    model: "asynchronous; links may lose messages, at a known cost in certainty; the winner does not crash",
+    topologies: &["complete"],
+    detectors: &[],
+    // The rest comes with a probability, and a broken promise must be a bug.
+    promises: &["termination"],
+    cost: "a few messages per process, whatever the size of the group",
+    notes: "cited by the notes",
+    options: &[
+        OptionSpec {
+            name: "variant",
+            values: "plain | mutant-first-heard",
+            default: "plain",
+            help: "the best candidate heard of is elected, or the first",
+        },
+        WINS,
+        OptionSpec {
+            name: "candidates",
+            values: "number",
+            default: "4",
+            help: "how many candidates K are expected; nobody stands in a round with probability e^−K",
+        },
+        OptionSpec {
+            name: "fanout",
+            values: "number",
+            default: "4",
+            help: "to how many processes news are relayed; chance alone misses a share of about e^−fanout",
+        },
+        OptionSpec {
+            name: "relay",
+            values: "hybrid | random",
+            default: "hybrid",
+            help: "whether the next process by address is always one of them",
+        },
+        OptionSpec {
+            name: "patience",
+            values: "duration",
+            default: "500ms",
+            help: "how long to listen before electing the best candidate heard of",
+        },
+        OptionSpec {
+            name: "election",
+            values: "number",
+            default: "1",
+            help: "tells one election from the next: other candidates pass the filter",
+        },
+    ],
+    cost_model: Some(CostModel { arrange, bound }),
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    shape::detector_for(entry, request)?;
+    let network = Complete::new(request.ids.len());
+    let system: System<LargeGroup> = System::new(network, request.ids.clone(), configure(options)?)?;
+    // The best of a few candidates leads, not the best of all.
+    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+}
+
+fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
+    let default = Config::default();
+    let variants = [("plain", Variant::Plain), ("mutant-first-heard", Variant::MutantFirstHeard)];
+    let relays = [("hybrid", Relay::Hybrid), ("random", Relay::Random)];
+    let positive = |option| options.number(option, 1..=u64::from(u32::MAX));
+    Ok(Config {
+        variant: options.choice("variant", &variants)?.unwrap_or(default.variant),
+        wins: wins(options)?,
+        candidates: positive("candidates")?.map_or(default.candidates, |number| number as u32),
+        fanout: positive("fanout")?.map_or(default.fanout, |number| number as u32),
+        relay: options.choice("relay", &relays)?.unwrap_or(default.relay),
+        patience: options.positive("patience")?.unwrap_or(default.patience),
+        election: options.number("election", 0..=u64::MAX)?.unwrap_or(default.election),
+    })
+}
+
+/// Identifiers drawn at random, so that each run has other candidates. No order is better than another.
+fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
+    const APART: u32 = 1 << 20;
+    let ids: Vec<Id> =
+        (0..n as u64).map(|place| Id(place * u64::from(APART) + u64::from(chooser.choose(APART)))).collect();
+    let start = match start {
+        Start::All => ids.clone(),
+        Start::One => vec![ids[chooser.choose(n as u32) as usize]],
+    };
+    Arranged { ids, start, down: Vec::new() }
+}
+
+/// Each process relays the call, unless a candidate reaches it first, and each candidate that is better than
+/// all it has heard of before: of c candidates in random order these are Hc on average, the harmonic number.
+fn bound(_: Arrangement, _: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
+    let default = Config::default();
+    let number = |name, default: u32| option(name).map_or(Some(default), |text| text.trim().parse().ok());
+    let (candidates, fanout) = (number("candidates", default.candidates)?, number("fanout", default.fanout)?);
+    if option("variant").is_some_and(|variant| variant != "plain") {
+        return None;
+    }
+    let count = n as f64;
+    let relayed = f64::from(fanout).min(count - 1.0);
+    let messages = count * relayed * (1.0 + records(f64::from(candidates).min(count)));
+    Some(Bound { messages, kind: BoundKind::OnAverage, formula: "≈ n·fanout·(1 + E[Hc])" })
+}
+
+/// The mean of the harmonic number Hc, where c is Poisson-distributed with this mean.
+fn records(mean: f64) -> f64 {
+    /// Euler's constant: Hc is about ln c + γ.
+    const GAMMA: f64 = 0.577_215_664_901_532_9;
+    if mean > 500.0 {
+        return mean.ln() + GAMMA;
+    }
+    let (mut probability, mut harmonic, mut sum) = ((-mean).exp(), 0.0, 0.0);
+    for number in 1..=1000 {
+        probability *= mean / f64::from(number);
+        harmonic += 1.0 / f64::from(number);
+        sum += probability * harmonic;
+    }
+    sum
+}

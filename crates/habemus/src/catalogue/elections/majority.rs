@@ -1,0 +1,127 @@
+//! The majority election in the catalogue.
+
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use crate::System;
+use crate::election::majority::{Config, Majority, Variant};
+use crate::topology::Complete;
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "majority",
+    problem: "election",
+    summary: "votes that carry more than half of the weight make a leader, one in each term",
+    model: "asynchronous; messages lost, doubled, reordered, cut off; pauses, crashes and recoveries with stable \
+            storage; a leader comes once the network is calm, and leases rely on the drift of clocks alone",
+    topologies: &["complete"],
+    detectors: &[],
+    // A paused leader looks like one until it resumes, so uniqueness and stability hold only without pauses.
+    promises: &["E2", "termination", "one-leader-per-term", "agreement"],
+    cost: "6(n−1) until a new leader is sure of itself, 4(n−1) without pre-vote; then 2(n−1) per interval",
+    notes: "S4",
+    options: &[
+        OptionSpec {
+            name: "variant",
+            values: "complete | mutant-no-persisted-vote | mutant-no-term-check | mutant-half-quorum | \
+                     mutant-unbound-recovery | mutant-lease-from-answers",
+            default: "complete",
+            help: "the rules, or the rules with a deliberate bug",
+        },
+        OptionSpec {
+            name: "weights",
+            values: "numbers",
+            default: "1 each",
+            help: "the weight of each process's vote, in order",
+        },
+        OptionSpec {
+            name: "least-timeout",
+            values: "duration",
+            default: "150ms",
+            help: "how long to wait for a leader at least; so long nobody else is voted for after a heartbeat",
+        },
+        OptionSpec {
+            name: "most-timeout",
+            values: "duration",
+            default: "300ms",
+            help: "how long to wait for a leader at most",
+        },
+        OptionSpec {
+            name: "interval",
+            values: "duration",
+            default: "50ms",
+            help: "how often a leader says that it is there",
+        },
+        OptionSpec {
+            name: "pre-vote",
+            values: "true | false",
+            default: "true",
+            help: "whether a process asks if it would be elected before it begins a new term",
+        },
+        OptionSpec {
+            name: "lease",
+            values: "true | false",
+            default: "true",
+            help: "whether a leader leads only while a quorum is bound to it",
+        },
+        OptionSpec {
+            name: "max-drift",
+            values: "per cent from 0 to 90",
+            default: "1",
+            help: "how fast or slow a clock may be for the lease to be safe",
+        },
+    ],
+    cost_model: None,
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    shape::detector_for(entry, request)?;
+    let config = configure(options)?;
+    let system: System<Majority> =
+        System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
+    Ok(visitor.visit(Setup { perpetual: true, ..Setup::new(entry, system, None, &shape) }))
+}
+
+fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
+    let default = Config::default();
+    let variants = [
+        ("complete", Variant::Complete),
+        ("mutant-no-persisted-vote", Variant::NoPersistedVote),
+        ("mutant-no-term-check", Variant::NoTermCheck),
+        ("mutant-half-quorum", Variant::HalfQuorum),
+        ("mutant-unbound-recovery", Variant::UnboundRecovery),
+        ("mutant-lease-from-answers", Variant::LeaseFromAnswers),
+    ];
+    let weights = options.number_each("weights")?.unwrap_or_default();
+    if !weights.is_empty() && weights.iter().all(|weight| *weight == 0) {
+        return Err(unfit("weights", &format!("{weights:?}"), "at least one vote that weighs something"));
+    }
+    let least = options.positive("least-timeout")?.unwrap_or(*default.timeout.start());
+    let most = options.positive("most-timeout")?.unwrap_or((*default.timeout.end()).max(least * 2));
+    if most < least {
+        return Err(unfit("most-timeout", &format!("{most:?}"), "at least as much as least-timeout"));
+    }
+    let drift = options.number("max-drift", 0..=90)?.unwrap_or(default.max_drift_percent.into());
+    let config = Config {
+        variant: options.choice("variant", &variants)?.unwrap_or(default.variant),
+        weights,
+        timeout: least..=most,
+        interval: options.positive("interval")?.unwrap_or(default.interval),
+        pre_vote: options.flag("pre-vote")?.unwrap_or(default.pre_vote),
+        lease: options.flag("lease")?.unwrap_or(default.lease),
+        max_drift_percent: drift as u32,
+    };
+    let reliance = config.reliance().min(config.loyalty());
+    if config.interval >= reliance {
+        let expected = format!("less than {reliance:?}, or leaders would not outlive their first heartbeat");
+        return Err(unfit("interval", &format!("{:?}", config.interval), &expected));
+    }
+    Ok(config)
+}
+
+fn unfit(option: &'static str, value: &str, expected: &str) -> SetupError {
+    SetupError::Value { option, value: value.to_owned(), expected: expected.to_owned() }
+}

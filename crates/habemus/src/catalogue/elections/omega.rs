@@ -1,0 +1,75 @@
+//! The eventual leader Ω in the catalogue.
+
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use crate::System;
+use crate::election::Wins;
+use crate::election::omega::{Config, Omega, Variant};
+use crate::topology::Complete;
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "omega",
+    problem: "election",
+    summary: "all trust the live process that has crashed least often, some time after things have calmed down",
+    model: "partially synchronous (GST); reliable links after it; crashes and recoveries with stable storage",
+    topologies: &["complete"],
+    detectors: &[],
+    promises: &["E2", "termination", "agreement"],
+    cost: "n(n−1) per interval, for ever",
+    notes: "S3",
+    options: &[
+        OptionSpec {
+            name: "variant",
+            values: "corrected | as-printed | mutant-no-tie-break | mutant-fixed-interval | \
+                     mutant-forgotten-incarnation",
+            default: "corrected",
+            help: "S3's rules with their gaps closed, by the letter, or with a deliberate bug",
+        },
+        OptionSpec {
+            name: "interval",
+            values: "duration",
+            default: "100ms",
+            help: "the interval between heartbeats at first",
+        },
+        OptionSpec {
+            name: "increment",
+            values: "duration",
+            default: "50ms",
+            help: "how much longer the interval becomes with each change of leader",
+        },
+        OptionSpec {
+            name: "wins",
+            values: "lowest | highest",
+            default: "lowest",
+            help: "which identifier wins among those that have crashed least often",
+        },
+    ],
+    cost_model: None,
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    shape::detector_for(entry, request)?;
+    let default = Config::default();
+    let variants = [
+        ("corrected", Variant::Corrected),
+        ("as-printed", Variant::AsPrinted),
+        ("mutant-no-tie-break", Variant::NoTieBreak),
+        ("mutant-fixed-interval", Variant::FixedInterval),
+        ("mutant-forgotten-incarnation", Variant::ForgottenIncarnation),
+    ];
+    let ends = [("lowest", Wins::Lowest), ("highest", Wins::Highest)];
+    let config = Config {
+        variant: options.choice("variant", &variants)?.unwrap_or(default.variant),
+        interval: options.positive("interval")?.unwrap_or(default.interval),
+        increment: options.duration("increment")?.unwrap_or(default.increment),
+        wins: options.choice("wins", &ends)?.unwrap_or(default.wins),
+    };
+    let system: System<Omega> = System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
+    // Who leads depends on who has crashed how often: nobody is best from the beginning.
+    Ok(visitor.visit(Setup { perpetual: true, ..Setup::new(entry, system, None, &shape) }))
+}

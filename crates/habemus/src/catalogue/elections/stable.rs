@@ -1,0 +1,115 @@
+//! The stable election in the catalogue.
+
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
+use super::{WINS, preference, wins};
+use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
+use crate::election::stable::{Config, StableElection, Variant};
+use crate::topology::Complete;
+use crate::{Chooser, Id, System};
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "stable",
+    problem: "election",
+    summary: "a live leader stays; after it, whoever has restarted least leads",
+    model: "synchronous enough for its timeouts; reliable FIFO links; crashes and recoveries with stable storage",
+    topologies: &["complete"],
+    detectors: stack::DETECTORS,
+    promises: &["E2", "termination", "uniqueness", "agreement", "stability"],
+    cost: "2(n−1) if the best live process starts, (n−1)(3n/2−1) if all do; n + 1 to come back",
+    notes: "S4",
+    options: &[
+        OptionSpec {
+            name: "variant",
+            values: "stable | mutant-challenge",
+            default: "stable",
+            help: "a live leader answers everybody that it leads, or not a better process",
+        },
+        WINS,
+        OptionSpec {
+            name: "answer-timeout",
+            values: "duration",
+            default: "50ms",
+            help: "how long to wait for an answer; longer than a message there and back",
+        },
+        OptionSpec {
+            name: "coordinator-timeout",
+            values: "duration",
+            default: "150ms",
+            help: "how long to wait for COORDINATOR after having given up",
+        },
+        OptionSpec {
+            name: "leader",
+            values: "identifier",
+            default: "nobody",
+            help: "who leads at the beginning",
+        },
+    ],
+    cost_model: Some(CostModel { arrange, bound }),
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    let config = configure(options)?;
+    let preference = preference(&request.ids, config.wins, |_, id| id);
+    let system: System<StableElection> =
+        System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
+    let setup = Setup::new(entry, system, Some(preference), &shape);
+    stack::on_detector(setup, request, options, visitor)
+}
+
+fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
+    let default = Config::default();
+    let variants = [("stable", Variant::Stable), ("mutant-challenge", Variant::MutantChallenge)];
+    Ok(Config {
+        variant: options.choice("variant", &variants)?.unwrap_or(default.variant),
+        wins: wins(options)?,
+        answer_timeout: options.duration("answer-timeout")?.unwrap_or(default.answer_timeout),
+        coordinator_timeout: options.duration("coordinator-timeout")?.unwrap_or(default.coordinator_timeout),
+        leader: options.process("leader")?.map(|(id, _)| id),
+    })
+}
+
+/// As for the bully: the leader, the best of all, has died; the worst process notices, or the best that is left.
+fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
+    let ids: Vec<Id> = (1..=n as u64).map(Id).collect();
+    let down: Vec<Id> = ids.iter().copied().skip(1).rev().take(1).collect();
+    let live = n - down.len();
+    let start = match (start, arrangement) {
+        (Start::All, _) => ids[..live].to_vec(),
+        (Start::One, Arrangement::Best) => vec![ids[live - 1]],
+        (Start::One, Arrangement::Worst) => vec![ids[0]],
+        (Start::One, Arrangement::Random) => vec![ids[chooser.choose(live as u32) as usize]],
+    };
+    Arranged { ids, start, down }
+}
+
+fn bound(
+    arrangement: Arrangement,
+    start: Start,
+    n: usize,
+    option: &dyn Fn(&str) -> Option<String>,
+) -> Option<Bound> {
+    let plain = ["variant", "wins", "leader", "answer-timeout", "coordinator-timeout"];
+    if n < 2 || plain.iter().any(|name| option(name).is_some()) {
+        return None;
+    }
+    let count = n as f64;
+    let everybody = (count - 1.0) * (1.5 * count - 1.0);
+    Some(match (start, arrangement) {
+        (Start::One, Arrangement::Best) => {
+            Bound { messages: 2.0 * (count - 1.0), kind: BoundKind::Exactly, formula: "2(n−1)" }
+        }
+        // Whoever hears a better process ask before it has asked itself never asks.
+        (Start::One, _) => {
+            Bound { messages: everybody, kind: BoundKind::AtMost, formula: "(n−1)(3n/2−1)" }
+        }
+        (Start::All, _) => {
+            Bound { messages: everybody, kind: BoundKind::Exactly, formula: "(n−1)(3n/2−1)" }
+        }
+    })
+}

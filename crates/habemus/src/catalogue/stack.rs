@@ -1,0 +1,155 @@
+//! Any algorithm on any failure detector, and any one-shot election as a service.
+
+use super::{Options, Request, Setup, SetupError, Visitor, shape};
+use crate::detector::eventually_perfect::EventuallyPerfect;
+use crate::detector::heartbeat::Heartbeat;
+use crate::detector::phi_accrual::PhiAccrual;
+use crate::detector::{Detection, Layers, Stacked};
+use crate::election::Election;
+use crate::election::recurring::Recurring;
+use crate::topology::Complete;
+use crate::{Process, System, Topology};
+
+/// The detectors of an entry whose algorithm listens to suspicions, as [`on_detector`] knows them.
+pub(super) const DETECTORS: &[&str] = &["oracle", "heartbeat", "eventually-perfect", "phi-accrual", "none"];
+
+/// Puts an algorithm on the detector that was asked for, or on its entry's first, and hands it to `visitor`.
+///
+/// `setup` is the algorithm alone, without an oracle.
+///
+/// # Errors
+/// If the algorithm cannot stand on that detector, or if an option of the detector makes no sense.
+pub(super) fn on_detector<A: Process, V: Visitor>(
+    setup: Setup<A>,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    match shape::detector_for(setup.entry, request)? {
+        "oracle" => {
+            let oracle = Some(options.detection_delay()?);
+            Ok(visitor.visit(Setup { oracle, ..setup }))
+        }
+        "heartbeat" => stacked::<Heartbeat<Complete>, A, V>(setup, options.heartbeat()?, visitor),
+        "eventually-perfect" => {
+            stacked::<EventuallyPerfect<Complete>, A, V>(setup, options.eventually_perfect()?, visitor)
+        }
+        "phi-accrual" => stacked::<PhiAccrual<Complete>, A, V>(setup, options.phi_accrual()?, visitor),
+        _ => Ok(visitor.visit(setup)),
+    }
+}
+
+/// The detectors of an entry whose algorithm elects once, and again and again on a detector.
+pub(super) const ONE_SHOT_DETECTORS: &[&str] =
+    &["none", "oracle", "heartbeat", "eventually-perfect", "phi-accrual"];
+
+/// A one-shot election as it is, if no detector is asked for; on a detector it is held again and again, over
+/// `network`, in which processes reach each other past those that are dead.
+///
+/// # Errors
+/// As [`on_detector`].
+pub(super) fn one_shot<A: Process<Problem = Election>, V: Visitor>(
+    setup: Setup<A>,
+    network: A::Topology,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    if shape::detector_for(setup.entry, request)? == "none" {
+        return Ok(visitor.visit(setup));
+    }
+    let Setup { entry, system, population, oracle, perpetual, topology, .. } = setup;
+    let election = System { topology: network.clone(), ..system };
+    let (ids, pulse) = (election.ids.clone(), election.pulse);
+    let system: System<Recurring<A>> = System { pulse, ..System::new(network, ids, election)? };
+    let service = Setup { entry, system, population, oracle, perpetual, service: true, topology };
+    on_detector(service, request, options, visitor)
+}
+
+/// Detectors reach everybody, whatever logical network the algorithm sees.
+fn stacked<D, A, V>(setup: Setup<A>, config: D::Config, visitor: V) -> Result<V::Result, SetupError>
+where
+    D: Process<Problem = Detection, Topology = Complete>,
+    A: Process,
+    V: Visitor,
+{
+    let Setup { entry, system: algorithm, population, service, topology, .. } = setup;
+    let network = Complete::new(algorithm.topology.len());
+    let (ids, pulse) = (algorithm.ids.clone(), algorithm.pulse);
+    let detector: System<D> = System::new(network.clone(), ids.clone(), config)?;
+    let layers = Layers { detector, algorithm };
+    let system: System<Stacked<D, A>> = System { pulse, ..System::new(network, ids, layers)? };
+    // Heartbeats never end, whatever the algorithm does.
+    Ok(visitor.visit(Setup { entry, system, population, oracle: None, perpetual: true, service, topology }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::catalogue::build;
+    use crate::{DEFAULT_PULSE, Id};
+
+    /// What there is to say of a system without running it.
+    struct Describe;
+
+    impl Visitor for Describe {
+        type Result = (bool, bool, bool);
+
+        fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
+            (setup.oracle.is_some(), setup.perpetual, P::READS_CLOCK)
+        }
+    }
+
+    fn describe(
+        detector: Option<&str>,
+        options: &BTreeMap<String, String>,
+    ) -> Result<(bool, bool, bool), SetupError> {
+        let ids = vec![Id(1), Id(2), Id(3)];
+        let request = Request {
+            algorithm: "bully",
+            ids,
+            shape: None,
+            detector,
+            options,
+            pulse: DEFAULT_PULSE,
+            seed: 1,
+        };
+        build(&request, Describe)
+    }
+
+    #[test]
+    fn an_algorithm_stands_on_every_detector() {
+        let none = BTreeMap::new();
+        let (oracle, perpetual, reads_clock) = (true, true, true);
+        assert_eq!(describe(None, &none), Ok((oracle, !perpetual, !reads_clock)));
+        assert_eq!(describe(Some("oracle"), &none), Ok((oracle, !perpetual, !reads_clock)));
+        assert_eq!(describe(Some("heartbeat"), &none), Ok((!oracle, perpetual, !reads_clock)));
+        assert_eq!(describe(Some("eventually-perfect"), &none), Ok((!oracle, perpetual, !reads_clock)));
+        assert_eq!(describe(Some("phi-accrual"), &none), Ok((!oracle, perpetual, reads_clock)));
+        assert_eq!(describe(Some("none"), &none), Ok((!oracle, !perpetual, !reads_clock)));
+        let error = describe(Some("crystal-ball"), &none).unwrap_err();
+        assert!(error.to_string().contains("phi-accrual"), "{error}");
+    }
+
+    #[test]
+    fn senseless_parameters_of_a_detector_are_refused() {
+        for (detector, option, value) in [
+            ("heartbeat", "heartbeat-interval", "0ms"),
+            ("heartbeat", "heartbeat-timeout", "soon"),
+            ("eventually-perfect", "initial-timeout", "0ms"),
+            ("eventually-perfect", "timeout-increment", "-1ms"),
+            ("phi-accrual", "phi-threshold", "0"),
+            ("phi-accrual", "phi-window", "1"),
+            ("phi-accrual", "phi-least-deviation", "5"),
+        ] {
+            let options = BTreeMap::from([(option.to_owned(), value.to_owned())]);
+            let refused = matches!(
+                describe(Some(detector), &options),
+                Err(SetupError::Value { option: named, .. }) if named == option
+            );
+            assert!(refused, "{option} = {value}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Leading and following: heartbeats, what they bind whom to, and for how long.
+
+use std::collections::BTreeMap;
+
+use super::{Majority, Message, Role, Timer, Variant};
+use crate::election::Output;
+use crate::{Address, Context};
+
+impl Majority {
+    pub(super) fn is_leader(&self) -> bool {
+        matches!(self.role, Role::Leader { .. })
+    }
+
+    pub(super) fn become_leader(&mut self, cx: &mut Context<'_, Self>) {
+        self.role = Role::Leader { round: 0, heard: BTreeMap::new() };
+        cx.cancel_timer(Timer::Election);
+        if !cx.config().lease {
+            self.tell(Some(cx.me()), cx);
+        }
+        self.beat(cx);
+    }
+
+    pub(super) fn beat(&mut self, cx: &mut Context<'_, Self>) {
+        let Role::Leader { round, .. } = &mut self.role else { return };
+        *round += 1;
+        let (term, round) = (self.stable.term, *round);
+        cx.broadcast(&Message::Heartbeat { term, round });
+        cx.set_timer(Timer::Beat, cx.config().interval);
+        cx.set_timer(Timer::Reliance { term, round }, cx.config().reliance());
+        self.lead_if_heard_since(1, cx);
+    }
+
+    pub(super) fn on_heard(&mut self, from: Address, round: u64, cx: &mut Context<'_, Self>) {
+        let Role::Leader { heard, .. } = &mut self.role else { return };
+        let latest = heard.entry(from).or_default();
+        *latest = round.max(*latest);
+        if cx.config().variant == Variant::LeaseFromAnswers {
+            cx.set_timer(Timer::Reliance { term: self.stable.term, round }, cx.config().reliance());
+        }
+        if self.leader.is_none() {
+            self.lead_if_heard_since(1, cx);
+        }
+    }
+
+    /// Leads if a quorum, itself included, has answered this heartbeat or a later one; says whether it has.
+    fn lead_if_heard_since(&mut self, first: u64, cx: &mut Context<'_, Self>) -> bool {
+        let Role::Leader { heard, .. } = &self.role else { return false };
+        let lately = heard.iter().filter(|(_, round)| **round >= first).map(|(&address, _)| address);
+        let quorum = cx.config().is_quorum(lately.chain([cx.me()]), cx.process_count());
+        if quorum {
+            self.tell(Some(cx.me()), cx);
+        }
+        quorum
+    }
+
+    /// The answers to this heartbeat count no more. A quorum must have answered a later one.
+    pub(super) fn on_reliance_over(&mut self, term: u64, round: u64, cx: &mut Context<'_, Self>) {
+        if term == self.stable.term && self.is_leader() && !self.lead_if_heard_since(round + 1, cx) {
+            self.step_down(cx);
+        }
+    }
+
+    pub(super) fn step_down(&mut self, cx: &mut Context<'_, Self>) {
+        self.role = Role::Follower;
+        self.tell(None, cx);
+        cx.cancel_timer(Timer::Beat);
+        self.await_leader(cx);
+    }
+
+    pub(super) fn on_heartbeat(&mut self, from: Address, term: u64, round: u64, cx: &mut Context<'_, Self>) {
+        if self.is_leader() {
+            return; // A term has one leader: only a mutant comes here.
+        }
+        self.role = Role::Follower;
+        self.be_loyal(cx);
+        cx.send(from, Message::Heard { term, round });
+        self.tell(Some(from), cx);
+    }
+
+    pub(super) fn be_loyal(&mut self, cx: &mut Context<'_, Self>) {
+        if !std::mem::replace(&mut self.loyal, true) {
+            cx.cancel_timer(Timer::Election);
+        }
+        cx.set_timer(Timer::Loyalty, cx.config().loyalty());
+    }
+
+    pub(super) fn await_leader(&mut self, cx: &mut Context<'_, Self>) {
+        if std::mem::take(&mut self.loyal) {
+            cx.cancel_timer(Timer::Loyalty);
+        }
+        cx.set_timer(Timer::Election, cx.config().timeout.clone());
+    }
+
+    /// Tells the application who leads, if that is news.
+    pub(super) fn tell(&mut self, leader: Option<Address>, cx: &mut Context<'_, Self>) {
+        if self.leader == leader {
+            return;
+        }
+        self.leader = leader;
+        let term = self.stable.term;
+        cx.output(match leader {
+            None => Output::Leaderless,
+            Some(leader) if leader == cx.me() => Output::Leads { term },
+            Some(leader) => Output::Follows { leader: Some(cx.id_of(leader)), term },
+        });
+    }
+}

@@ -1,0 +1,92 @@
+//! What the processes of a majority election say.
+
+/// What processes send each other. S4: "o mandato é associado a todas as comunicações".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Message {
+    /// "Would you vote for me in the next term?" [`PreGranted`](Message::PreGranted) answers it, from whoever
+    /// misses a leader, too.
+    PreVote {
+        /// The present term of the sender.
+        term: u64,
+    },
+    /// "I would." It binds nobody.
+    PreGranted {
+        /// The present term.
+        term: u64,
+    },
+    /// "Vote for me." [`Granted`](Message::Granted) answers it, from whoever has not voted in this term.
+    VoteForMe {
+        /// The term that the sender would lead.
+        term: u64,
+    },
+    /// "You have my vote."
+    Granted {
+        /// The term in which it counts.
+        term: u64,
+    },
+    /// "I lead." [`Heard`](Message::Heard) answers it.
+    Heartbeat {
+        /// The term that the sender leads.
+        term: u64,
+        /// Which heartbeat of this term it is, counted from 1.
+        round: u64,
+    },
+    /// "I have heard you, and am bound to you for a while."
+    Heard {
+        /// The term.
+        term: u64,
+        /// The heartbeat that is answered.
+        round: u64,
+    },
+    /// "Your term is over." It answers a request of an older term, which is discarded all the same; without it,
+    /// a process of a newer term than the leader's could never follow anybody.
+    Outdated {
+        /// The newer term.
+        term: u64,
+    },
+}
+
+impl Message {
+    /// The term of the sender, or the one that it would lead.
+    pub fn term(self) -> u64 {
+        match self {
+            Message::PreVote { term }
+            | Message::PreGranted { term }
+            | Message::VoteForMe { term }
+            | Message::Granted { term }
+            | Message::Heartbeat { term, .. }
+            | Message::Heard { term, .. }
+            | Message::Outdated { term } => term,
+        }
+    }
+
+    /// Whether it asks for a vote, or for the prospect of one.
+    pub fn asks_for_vote(self) -> bool {
+        matches!(self, Message::PreVote { .. } | Message::VoteForMe { .. })
+    }
+
+    /// Whether its sender waits for an answer.
+    pub fn is_request(self) -> bool {
+        self.asks_for_vote() || matches!(self, Message::Heartbeat { .. })
+    }
+}
+
+impl crate::Message for Message {
+    fn kind(&self) -> &'static str {
+        match self {
+            Message::PreVote { .. } => "PreVote",
+            Message::PreGranted { .. } => "PreGranted",
+            Message::VoteForMe { .. } => "VoteForMe",
+            Message::Granted { .. } => "Granted",
+            Message::Heartbeat { .. } => "Heartbeat",
+            Message::Heard { .. } => "Heard",
+            Message::Outdated { .. } => "Outdated",
+        }
+    }
+
+    /// The first heartbeat announces the leader; the others only hum.
+    fn is_background(&self) -> bool {
+        matches!(self, Message::Heartbeat { round, .. } | Message::Heard { round, .. } if *round > 1)
+    }
+}

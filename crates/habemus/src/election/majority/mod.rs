@@ -1,0 +1,252 @@
+//! Majority election with terms and weights (S4 "Split-brain"): never two leaders in one term.
+//!
+//! It is the election of D. Ongaro and J. Ousterhout, *In search of an understandable consensus algorithm*,
+//! 2014, without the log. A leader needs votes that carry more than half of the total weight, and a process votes
+//! once in a term; any two majorities share a voter, so no term has two leaders, whatever messages are lost,
+//! delayed, doubled or reordered and whoever crashes and recovers. Term and vote are stored before they are
+//! spoken of. After C. Gray and D. Cheriton, *Leases*, 1989, a leader with a *lease* leads only while a quorum is
+//! bound to it: whoever has heard its heartbeat votes for nobody for the least timeout by its own clock, and the
+//! leader relies on that only for as long, counted from when it *sent* the heartbeat and shortened by the drift
+//! of clocks. Without a quorum it steps down. 6(n−1) messages from the first doubt to the first answered
+//! heartbeat if nobody interferes, then 2(n−1) per interval.
+//!
+//! Two leases are never valid at once. Yet a process that is *paused* cannot say that its lease has run out: it
+//! looks like a leader until it resumes, and then, before anything else that came later, its timer takes the
+//! leadership away. So uniqueness in the eyes of others holds only without pauses; what holds always is one
+//! leader per term, and whoever takes orders from leaders must refuse older terms.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::{Command, Election};
+use crate::topology::Complete;
+use crate::{Address, Context, Process};
+
+mod config;
+mod leading;
+mod message;
+pub use config::{Config, Variant};
+pub use message::Message;
+
+/// What a process is woken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Timer {
+    /// When to stand for election, because there seems to be no leader.
+    Election,
+    /// When one is no longer bound to the leader that was heard last.
+    Loyalty,
+    /// When to send the next heartbeat.
+    Beat,
+    /// When a heartbeat's answers are no longer to be relied on.
+    Reliance {
+        /// The term in which it was sent: a later leadership is not concerned.
+        term: u64,
+        /// Which heartbeat.
+        round: u64,
+    },
+}
+
+/// What survives a crash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Stable {
+    /// The latest term heard of.
+    pub term: u64,
+    /// Who got the vote in it, if anybody.
+    pub voted_for: Option<Address>,
+}
+
+/// What a process is in its term.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// It waits for a leader, or has one.
+    Follower,
+    /// It asks whether it would be elected.
+    Asking {
+        /// Those who would, itself included.
+        votes: BTreeSet<Address>,
+    },
+    /// It stands.
+    Candidate {
+        /// Those who voted for it, itself included.
+        votes: BTreeSet<Address>,
+    },
+    /// It was elected; with a lease, it leads once a quorum has heard of it.
+    Leader {
+        /// The heartbeats sent in this term.
+        round: u64,
+        /// The latest heartbeat that each follower has answered.
+        heard: BTreeMap<Address, u64>,
+    },
+}
+
+/// The variables of one process.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Majority {
+    /// What is on stable storage.
+    pub stable: Stable,
+    /// What it is.
+    pub role: Role,
+    /// The leader of the term, as the application was told.
+    pub leader: Option<Address>,
+    /// Whether it has heard of a leader so lately that it votes for nobody.
+    pub loyal: bool,
+}
+
+impl Process for Majority {
+    type Problem = Election;
+    type Topology = Complete;
+    type Config = Config;
+    type Message = Message;
+    type Timer = Timer;
+    type Stable = Stable;
+
+    fn is_background(timer: &Timer) -> bool {
+        *timer != Timer::Election
+    }
+
+    fn on_start(recovered: Option<Stable>, cx: &mut Context<'_, Self>) -> Self {
+        let stable = recovered.unwrap_or_default();
+        let mut process = Majority { stable, role: Role::Follower, leader: None, loyal: false };
+        let Config { lease, variant, .. } = cx.config();
+        if recovered.is_some() && *lease && *variant != Variant::UnboundRecovery {
+            // It may have been bound to a leader when it crashed.
+            process.be_loyal(cx);
+        } else {
+            process.await_leader(cx);
+        }
+        process
+    }
+
+    /// The application misses a leader; one that has just heard of one, or is one, knows better.
+    fn on_command(&mut self, Command::Elect: Command, cx: &mut Context<'_, Self>) {
+        if !self.loyal && !self.is_leader() {
+            self.stand(cx);
+        }
+    }
+
+    fn on_message(&mut self, from: Address, message: Message, cx: &mut Context<'_, Self>) {
+        let term = message.term();
+        if term < self.stable.term && cx.config().variant != Variant::NoTermCheck {
+            // S4: "mensagens recebidas de mandatos anteriores são sumariamente descartadas".
+            if message.is_request() {
+                cx.send(from, Message::Outdated { term: self.stable.term });
+            }
+            return;
+        }
+        if message.asks_for_vote() && self.is_bound(cx) {
+            return; // Not even the term is looked at: nobody is to disturb a leader that works.
+        }
+        if term > self.stable.term {
+            self.enter(term, cx);
+        }
+        match message {
+            Message::PreVote { term } => self.on_pre_vote(from, term, cx),
+            Message::PreGranted { .. } => self.on_pre_granted(from, cx),
+            Message::VoteForMe { term } => self.on_vote_for_me(from, term, cx),
+            Message::Granted { .. } => self.on_granted(from, cx),
+            Message::Heartbeat { term, round } => self.on_heartbeat(from, term, round, cx),
+            Message::Heard { round, .. } => self.on_heard(from, round, cx),
+            Message::Outdated { .. } => {} // It has done its work: the newer term is entered.
+        }
+    }
+
+    fn on_timer(&mut self, timer: Timer, cx: &mut Context<'_, Self>) {
+        match timer {
+            Timer::Election => self.stand(cx),
+            Timer::Loyalty => {
+                self.loyal = false;
+                let (least, most) = cx.config().timeout.clone().into_inner();
+                cx.set_timer(Timer::Election, Duration::ZERO..=most.saturating_sub(least));
+            }
+            Timer::Beat => self.beat(cx),
+            Timer::Reliance { term, round } => self.on_reliance_over(term, round, cx),
+        }
+    }
+}
+
+/// Elections; what comes after them is in `leading`.
+impl Majority {
+    /// With a lease no vote is given while a leader was heard of; without, only no encouragement, see
+    /// [`on_pre_vote`](Majority::on_pre_vote).
+    fn is_bound(&self, cx: &Context<'_, Self>) -> bool {
+        cx.config().lease && (self.loyal || self.is_leader())
+    }
+
+    fn stand(&mut self, cx: &mut Context<'_, Self>) {
+        self.tell(None, cx);
+        if !cx.config().pre_vote {
+            self.become_candidate(cx);
+            return;
+        }
+        self.role = Role::Asking { votes: BTreeSet::new() };
+        cx.broadcast(&Message::PreVote { term: self.stable.term });
+        self.await_leader(cx);
+        self.on_pre_granted(cx.me(), cx);
+    }
+
+    fn on_pre_vote(&mut self, from: Address, term: u64, cx: &mut Context<'_, Self>) {
+        if !self.loyal && !self.is_leader() {
+            cx.send(from, Message::PreGranted { term });
+        }
+    }
+
+    fn on_pre_granted(&mut self, from: Address, cx: &mut Context<'_, Self>) {
+        let Role::Asking { votes } = &mut self.role else { return }; // Late: it is asking no more.
+        votes.insert(from);
+        if cx.config().is_quorum(votes.iter().copied(), cx.process_count()) {
+            self.become_candidate(cx);
+        }
+    }
+
+    /// S4: "é necessário que rodadas sucessivas do algoritmo invalidem as eleições anteriores".
+    fn become_candidate(&mut self, cx: &mut Context<'_, Self>) {
+        // The last term cannot be used twice; it would take longer than the universe to reach it.
+        let Some(term) = self.stable.term.checked_add(1) else { return };
+        self.store(Stable { term, voted_for: Some(cx.me()) }, cx);
+        self.role = Role::Candidate { votes: BTreeSet::new() };
+        cx.broadcast(&Message::VoteForMe { term });
+        self.await_leader(cx);
+        self.on_granted(cx.me(), cx);
+    }
+
+    fn on_vote_for_me(&mut self, from: Address, term: u64, cx: &mut Context<'_, Self>) {
+        if self.stable.voted_for.is_some_and(|other| other != from) {
+            return; // One vote in a term; silence is refusal enough.
+        }
+        self.store(Stable { voted_for: Some(from), ..self.stable }, cx);
+        self.role = Role::Follower;
+        cx.send(from, Message::Granted { term });
+        self.await_leader(cx);
+    }
+
+    fn on_granted(&mut self, from: Address, cx: &mut Context<'_, Self>) {
+        let Role::Candidate { votes } = &mut self.role else { return }; // Late: it has won or given up.
+        votes.insert(from);
+        if cx.config().is_quorum(votes.iter().copied(), cx.process_count()) {
+            self.become_leader(cx);
+        }
+    }
+
+    /// A newer term: whatever one was in the older one is over.
+    fn enter(&mut self, term: u64, cx: &mut Context<'_, Self>) {
+        self.store(Stable { term, voted_for: None }, cx);
+        if self.is_leader() {
+            self.step_down(cx);
+        }
+        self.role = Role::Follower;
+        self.tell(None, cx);
+    }
+
+    fn store(&mut self, stable: Stable, cx: &mut Context<'_, Self>) {
+        self.stable = stable;
+        cx.persist(match cx.config().variant {
+            Variant::NoPersistedVote => Stable { voted_for: None, ..stable },
+            _ => stable,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,348 @@
+//! The eventual leader Ω (S3): heartbeats, incarnations, and an interval that grows until the leader stays.
+//!
+//! The rules are those of S3's two algorithm slides; in C. Cachin, R. Guerraoui and L. Rodrigues, *Introduction to
+//! Reliable and Secure Distributed Programming*, 2011, it is called "Elect Lower Epoch". Every process tells
+//! the others at each interval that it is alive, and how often it has started. At the end of its interval it
+//! takes for leader, of those it has heard of, the one with the least (incarnation, identifier), and makes the
+//! interval longer if that is another than before. Before the Global Stabilization Time anything may happen;
+//! some time after it, all processes that stay up have the same leader, which stays up, too. Intervals drift
+//! apart, for nobody tells the others its own; each follower's grows until it is longer than its leader's.
+//! n(n−1) messages per interval.
+//!
+//! The slides are silent or wrong in four places, kept in the variant `AsPrinted`: heartbeats go to the *other*
+//! processes, so nobody is a candidate in its own eyes, and the best process follows the second best; the set of
+//! candidates can be empty; the first leader is process 0, which may not exist; and a heartbeat that arrives
+//! after one of a later incarnation brings the earlier incarnation back into the set. Corrected, a process is
+//! always its own candidate, knows no leader before its first interval is over, and keeps the latest incarnation
+//! that it has heard of in an interval.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::{Election, Output, Wins};
+use crate::topology::Complete;
+use crate::{Address, Context, Id, Process};
+
+/// The constants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Whose rules.
+    pub variant: Variant,
+    /// The interval between heartbeats at first.
+    pub interval: Duration,
+    /// How much longer it becomes with each change of leader.
+    pub increment: Duration,
+    /// Which end of the order of identifiers wins among equal incarnations; in S3 it is the lowest.
+    pub wins: Wins,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            variant: Variant::Corrected,
+            interval: Duration::from_millis(100),
+            increment: Duration::from_millis(50),
+            wins: Wins::Lowest,
+        }
+    }
+}
+
+/// Whose rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// S3's, with its four gaps closed.
+    Corrected,
+    /// S3's slides by the letter.
+    AsPrinted,
+    /// A mutant: among equal incarnations everyone prefers itself, kept to show that the checks catch it.
+    NoTieBreak,
+    /// A mutant: the interval never grows, kept to show that the checks catch it.
+    FixedInterval,
+    /// A mutant: a recovered process begins with incarnation 1 again, kept to show what incarnations are for.
+    ForgottenIncarnation,
+}
+
+/// What processes send each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Message {
+    /// "I am alive, for the so-manyth time." Nothing answers it.
+    Heartbeat {
+        /// How often the sender has started.
+        incarnation: u64,
+    },
+}
+
+impl crate::Message for Message {
+    fn kind(&self) -> &'static str {
+        "Heartbeat"
+    }
+
+    fn is_background(&self) -> bool {
+        true
+    }
+}
+
+/// What a process is woken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Timer {
+    /// When to choose among those heard of, and to send the next heartbeat.
+    Interval,
+}
+
+/// What survives a crash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Stable {
+    /// How often the process has started.
+    pub incarnation: u64,
+}
+
+/// The variables of one process.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Omega {
+    /// How often this process has started.
+    pub incarnation: u64,
+    /// Whom it trusts, if anybody.
+    pub leader: Option<Id>,
+    /// Those heard of in this interval, each with its incarnation.
+    pub candidates: BTreeSet<(u64, Id)>,
+    /// The present interval.
+    pub interval: Duration,
+}
+
+impl Process for Omega {
+    type Problem = Election;
+    type Topology = Complete;
+    type Config = Config;
+    type Message = Message;
+    type Timer = Timer;
+    type Stable = Stable;
+
+    fn is_background(_: &Timer) -> bool {
+        true
+    }
+
+    /// "Init" and "Upon Recovery": they differ only in the incarnation.
+    fn on_start(recovered: Option<Stable>, cx: &mut Context<'_, Self>) -> Self {
+        let &Config { variant, interval, .. } = cx.config();
+        let before = match variant {
+            Variant::ForgottenIncarnation => 0,
+            _ => recovered.unwrap_or_default().incarnation,
+        };
+        let incarnation = before.saturating_add(1);
+        cx.persist(Stable { incarnation });
+        let mut omega = Omega { incarnation, leader: None, candidates: BTreeSet::new(), interval };
+        if variant == Variant::AsPrinted {
+            omega.trust(Some(Id(0)), cx);
+        }
+        omega.begin_interval(cx);
+        omega
+    }
+
+    fn on_message(
+        &mut self,
+        from: Address,
+        Message::Heartbeat { incarnation }: Message,
+        cx: &mut Context<'_, Self>,
+    ) {
+        let from = cx.id_of(from);
+        if cx.config().variant != Variant::AsPrinted
+            && self.candidates.iter().any(|&(known, id)| id == from && known > incarnation)
+        {
+            return; // It is older than another that has overtaken it.
+        }
+        self.candidates.retain(|&(known, id)| id != from || known >= incarnation);
+        self.candidates.insert((incarnation, from));
+    }
+
+    fn on_timer(&mut self, Timer::Interval: Timer, cx: &mut Context<'_, Self>) {
+        let leader = self.select(cx);
+        if leader != self.leader {
+            // To have had none before is no suspicion; whoever was suspected may only have been slow.
+            if self.leader.is_some() && cx.config().variant != Variant::FixedInterval {
+                self.interval = self.interval.saturating_add(cx.config().increment);
+            }
+            self.trust(leader, cx);
+        }
+        self.begin_interval(cx);
+    }
+}
+
+impl Omega {
+    /// "daqueles processos que falharam e recuperaram menos vezes, o que tem menor id".
+    fn select(&self, cx: &Context<'_, Self>) -> Option<Id> {
+        let &(least, lowest) = self.candidates.first()?;
+        let &Config { variant, wins, .. } = cx.config();
+        if variant == Variant::NoTieBreak && self.incarnation == least {
+            return Some(cx.id());
+        }
+        match wins {
+            Wins::Lowest => Some(lowest),
+            Wins::Highest => self.candidates.range(..=(least, Id(u64::MAX))).last().map(|&(_, id)| id),
+        }
+    }
+
+    fn trust(&mut self, leader: Option<Id>, cx: &mut Context<'_, Self>) {
+        self.leader = leader;
+        cx.output(match leader {
+            Some(leader) if leader == cx.id() => Output::leads(),
+            Some(leader) => Output::follows(leader),
+            None => Output::Leaderless,
+        });
+    }
+
+    fn begin_interval(&mut self, cx: &mut Context<'_, Self>) {
+        cx.broadcast(&Message::Heartbeat { incarnation: self.incarnation });
+        self.candidates.clear();
+        if cx.config().variant != Variant::AsPrinted {
+            // There is no link to oneself; one's own heartbeat would arrive at once.
+            self.candidates.insert((self.incarnation, cx.id()));
+        }
+        cx.set_timer(Timer::Interval, self.interval);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Effect;
+    use crate::testing::Harness;
+
+    const INTERVAL: Duration = Duration::from_millis(100);
+    const INCREMENT: Duration = Duration::from_millis(50);
+
+    fn variant(variant: Variant) -> Config {
+        Config { variant, ..Config::default() }
+    }
+
+    /// The process 1 of 0, 1 and 2; addresses are identifiers.
+    fn one(config: Config) -> Harness<Omega> {
+        Harness::new(Complete::new(3), 0..3, config, Address(1))
+    }
+
+    fn beat(incarnation: u64) -> Message {
+        Message::Heartbeat { incarnation }
+    }
+
+    /// The heartbeats of process 1 and its next interval.
+    fn round(incarnation: u64, interval: Duration) -> Vec<Effect<Omega>> {
+        let send = |to| Effect::Send { to: Address(to), message: beat(incarnation) };
+        vec![send(0), send(2), Effect::SetTimer { timer: Timer::Interval, after: interval.into() }]
+    }
+
+    /// S3: "encarnação ← 1; store(encarnação); para todo processo i ∈ S faça: send(heartbeat, encarnação);
+    /// Candidatos ← Φ; startTimer(IntervaloHeartbeats)".
+    #[test]
+    fn at_first_it_stores_its_incarnation_and_tells_everybody() {
+        let p = one(Config::default());
+        assert_eq!(p.started().persist, Some(Stable { incarnation: 1 }));
+        assert_eq!(p.started().effects, round(1, INTERVAL));
+        assert_eq!(p.process.leader, None);
+    }
+
+    /// S3: "retrieve(encarnação); encarnação++; store(encarnação)".
+    #[test]
+    fn after_a_crash_the_incarnation_rises() {
+        let stable = Some(Stable { incarnation: 4 });
+        let p = Harness::<Omega>::recovered(Complete::new(3), 0..3, Config::default(), Address(1), stable);
+        assert_eq!(p.started().persist, Some(Stable { incarnation: 5 }));
+        assert_eq!(p.started().effects, round(5, INTERVAL));
+    }
+
+    /// S3: "Líder ← NovoLíder; para todo processo i ∈ S faça: send(heartbeat, encarnação); Candidatos ← Φ";
+    /// "IntervaloHeartbeats++; // após suspeita de falha".
+    #[test]
+    fn at_each_interval_it_chooses_and_waits_longer_after_a_suspicion() {
+        let mut p = one(Config::default());
+        p.message(Address(0), beat(1));
+        p.message(Address(2), beat(1));
+        let step = p.timer(Timer::Interval);
+        assert_eq!(step.effects[0], Effect::Output(Output::follows(Id(0))));
+        assert_eq!(step.effects[1..], round(1, INTERVAL));
+        // The same leader again: nothing is new.
+        p.message(Address(0), beat(1));
+        assert_eq!(p.timer(Timer::Interval).effects, round(1, INTERVAL));
+        // It is silent: another one, and more time.
+        let step = p.timer(Timer::Interval);
+        assert_eq!(step.effects[0], Effect::Output(Output::leads()));
+        assert_eq!(step.effects[1..], round(1, INTERVAL + INCREMENT));
+    }
+
+    /// S3: "daqueles processos que falharam e recuperaram menos vezes, o que tem menor id".
+    #[test]
+    fn the_fewest_crashes_count_before_the_lowest_identifier() {
+        let mut p = one(Config::default());
+        p.message(Address(0), beat(2));
+        p.message(Address(2), beat(1));
+        assert_eq!(p.timer(Timer::Interval).outputs(), [Output::leads()]);
+    }
+
+    /// S0 and S1 prefer the other end of the order: the highest identifier wins, but still after the incarnation.
+    #[test]
+    fn the_highest_identifier_can_be_made_to_win() {
+        let mut p = one(Config { wins: Wins::Highest, ..Config::default() });
+        p.message(Address(0), beat(1));
+        p.message(Address(2), beat(2));
+        assert_eq!(p.timer(Timer::Interval).outputs(), [Output::leads()]);
+        p.message(Address(2), beat(1));
+        assert_eq!(p.timer(Timer::Interval).outputs(), [Output::follows(Id(2))]);
+    }
+
+    /// S3: "se ∃ (j,e) ∈ Candidatos | e < enc então Candidatos ← Candidatos - (j,e)".
+    #[test]
+    fn a_later_incarnation_replaces_an_earlier_one_whatever_the_order_of_arrival() {
+        let mut p = one(Config::default());
+        p.message(Address(0), beat(1));
+        p.message(Address(0), beat(3));
+        p.message(Address(0), beat(2));
+        assert_eq!(p.process.candidates, BTreeSet::from([(1, Id(1)), (3, Id(0))]));
+    }
+
+    /// By the letter the earlier one comes back: "Candidatos ← Candidatos ∪ (pj,enc)", whatever enc is.
+    #[test]
+    fn as_printed_a_late_heartbeat_brings_the_earlier_incarnation_back() {
+        let mut p = one(variant(Variant::AsPrinted));
+        p.message(Address(0), beat(3));
+        p.message(Address(0), beat(2));
+        assert_eq!(p.process.candidates, BTreeSet::from([(2, Id(0)), (3, Id(0))]));
+    }
+
+    /// S3: "Líder ← 0; // o processo 0 (zero) é o líder inicial".
+    #[test]
+    fn as_printed_the_first_leader_may_not_exist() {
+        let p = Harness::<Omega>::new(Complete::new(2), [7, 8], variant(Variant::AsPrinted), Address(0));
+        assert_eq!(p.started().outputs(), [Output::follows(Id(0))]);
+    }
+
+    /// S3: "cada processo correto envia um heartbeat para todos os outros processos".
+    #[test]
+    fn as_printed_nobody_is_its_own_candidate_and_the_set_can_be_empty() {
+        let mut p = Harness::<Omega>::new(Complete::new(3), 0..3, variant(Variant::AsPrinted), Address(0));
+        p.message(Address(1), beat(1));
+        p.message(Address(2), beat(1));
+        assert_eq!(p.timer(Timer::Interval).outputs(), [Output::follows(Id(1))]);
+        assert_eq!(p.timer(Timer::Interval).outputs(), [Output::Leaderless]);
+    }
+
+    #[test]
+    fn alone_it_leads() {
+        let mut p = Harness::<Omega>::new(Complete::new(1), [9], Config::default(), Address(0));
+        assert_eq!(p.timer(Timer::Interval).outputs(), [Output::leads()]);
+    }
+
+    #[test]
+    fn the_mutants_are_what_they_say() {
+        let mut p = one(variant(Variant::NoTieBreak));
+        p.message(Address(0), beat(1));
+        assert_eq!(p.timer(Timer::Interval).outputs(), [Output::leads()]);
+        let mut p = one(variant(Variant::FixedInterval));
+        p.timer(Timer::Interval);
+        p.message(Address(0), beat(1));
+        assert_eq!(p.timer(Timer::Interval).effects[1..], round(1, INTERVAL));
+        let (config, stable) = (variant(Variant::ForgottenIncarnation), Some(Stable { incarnation: 4 }));
+        let p = Harness::<Omega>::recovered(Complete::new(3), 0..3, config, Address(1), stable);
+        assert_eq!(p.process.incarnation, 1);
+    }
+}
