@@ -88,7 +88,7 @@ fn election(settings: &Settings, table: &mut Table, latency: Latency) -> Result<
     };
     table.section(&format!("Chang–Roberts, all start, {words}"));
     let own = |what: &str| own(&format!("{what}-{name}"), settings.processes, 1);
-    let [simulator, queue, heap] = rounds(settings, [own("simulator"), own("loop"), own("heap")])?;
+    let [simulator, queue, heap] = rounds(settings, &[own("simulator"), own("loop"), own("heap")])?;
     let messages = simulator[0].messages;
     if [&queue, &heap].iter().any(|runs| runs[0].messages != messages) {
         return Err("the loops do not deliver as many messages as the simulator".to_owned());
@@ -136,7 +136,7 @@ fn watching(settings: &Settings, table: &Table) -> Result<(), String> {
     table.section(&format!("The same with {} processes, watched", grouped(size)));
     let own = |what| own(what, size, runs);
     let [alone, watched, traced] =
-        rounds(settings, [own("simulator-uniform"), own("watched"), own("traced")])?;
+        rounds(settings, &[own("simulator-uniform"), own("watched"), own("traced")])?;
     table.inform("nobody watches : statistics and properties", &figure(ratio(&alone, &watched)));
     table.inform("nobody watches : the same and a trace", &figure(ratio(&alone, &traced)));
     Ok(())
@@ -153,7 +153,7 @@ fn tokens(settings: &Settings, table: &mut Table) {
             command
         };
         let what = format!("simulator : {name}");
-        match rounds(settings, [own("token", TOKEN_RING, settings.hops), Box::new(peer)]) {
+        match rounds(settings, &[own("token", TOKEN_RING, settings.hops), Box::new(peer)]) {
             Ok([simulator, peer]) => {
                 let rate = |runs: &[Measurement]| figure(median(runs.iter().map(Measurement::rate)));
                 table.inform("simulator, messages per second", &rate(&simulator));
@@ -182,9 +182,9 @@ fn own(what: &str, processes: usize, count: u64) -> Competitor<'static> {
 /// falls on all of them.
 fn rounds<const N: usize>(
     settings: &Settings,
-    competitors: [Competitor<'_>; N],
+    competitors: &[Competitor<'_>; N],
 ) -> Result<[Vec<Measurement>; N], String> {
-    let measured = rounds_of(settings, &competitors)?;
+    let measured = rounds_of(settings, competitors)?;
     Ok(measured.try_into().expect("there are as many results as competitors"))
 }
 

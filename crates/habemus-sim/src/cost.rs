@@ -199,6 +199,9 @@ struct Measure<'a> {
 impl Visitor for Measure<'_> {
     type Result = Result<Measured, CostError>;
 
+    /// What is measured is the algorithm alone.
+    const ON_DETECTORS: bool = false;
+
     fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
         fit::<P>(setup.entry, self.scenario.network.model).map_err(CostError::Setup)?;
         let mut scenario = self.scenario.clone();

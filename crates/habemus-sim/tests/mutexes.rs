@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use habemus::analysis::{Arrangement, Start};
+use habemus::catalogue::Shape;
 use habemus_scenario::{
     Action, Cue, Network, Occasion, RandomFaults, Scenario, TopologyChoice, Until, Workload,
 };
@@ -229,6 +230,8 @@ fn every_figure_of_theory_holds() {
         for start in [Start::One, Start::All] {
             measure("maekawa", arrangement, start, &[("sets", "plane")], &[3, 7, 31]);
             measure("maekawa", arrangement, start, &[("sets", "all")], &[2, 9]);
+            measure("raymond", arrangement, start, &[("topology", "star")], &[2, 9, 30]);
+            measure("raymond", arrangement, start, &[("topology", "line")], &[2, 9, 30]);
         }
     }
 }
@@ -240,9 +243,11 @@ fn measure(
     options: &[(&str, &str)],
     sizes: &[usize],
 ) {
+    let mut options = with(Scenario::default(), options).options;
     let request = CostRequest {
         algorithm: algorithm.to_owned(),
-        options: with(Scenario::default(), options).options,
+        topology: options.remove("topology").map(Shape::Named),
+        options,
         sizes: sizes.to_vec(),
         arrangement,
         start,

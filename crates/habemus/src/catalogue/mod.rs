@@ -67,6 +67,8 @@ impl Entry {
         impl Visitor for Ask {
             type Result = bool;
 
+            const ON_DETECTORS: bool = false;
+
             fn visit<P: Process>(self, _: Setup<P>) -> bool {
                 P::SYNCHRONOUS
             }
@@ -169,6 +171,8 @@ impl<P: Process> Setup<P> {
 pub trait Visitor {
     /// What comes of it.
     type Result;
+    /// Whether it drives algorithms on detectors, too. One that does not need not be compiled for them.
+    const ON_DETECTORS: bool = true;
     /// Drives it.
     fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result;
 }

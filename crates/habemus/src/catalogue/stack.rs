@@ -1,14 +1,12 @@
 //! Any algorithm on any failure detector, and any one-shot election as a service.
 
 use super::{Options, Request, Setup, SetupError, Visitor, shape};
-use crate::detector::eventually_perfect::EventuallyPerfect;
-use crate::detector::heartbeat::Heartbeat;
-use crate::detector::phi_accrual::PhiAccrual;
-use crate::detector::{Detection, Layers, Stacked};
+use crate::detector::any::{AnyDetector, Choice};
+use crate::detector::{Layers, Stacked};
 use crate::election::Election;
 use crate::election::recurring::Recurring;
 use crate::topology::Complete;
-use crate::{Process, System, Topology};
+use crate::{Process, System};
 
 /// The detectors of an entry whose algorithm listens to suspicions, as [`on_detector`] knows them.
 pub(super) const DETECTORS: &[&str] = &["oracle", "heartbeat", "eventually-perfect", "phi-accrual", "none"];
@@ -25,17 +23,25 @@ pub(super) fn on_detector<A: Process, V: Visitor>(
     options: &Options<'_>,
     visitor: V,
 ) -> Result<V::Result, SetupError> {
-    match shape::detector_for(setup.entry, request)? {
+    let name = shape::detector_for(setup.entry, request)?;
+    let (ids, network) = (setup.system.ids.clone(), Complete::new(setup.system.len()));
+    let choice = match name {
         "oracle" => {
             let oracle = Some(options.detection_delay()?);
-            Ok(visitor.visit(Setup { oracle, ..setup }))
+            return Ok(visitor.visit(Setup { oracle, ..setup }));
         }
-        "heartbeat" => stacked::<Heartbeat<Complete>, A, V>(setup, options.heartbeat()?, visitor),
+        "heartbeat" => Choice::Heartbeat(System::new(network, ids, options.heartbeat()?)?),
         "eventually-perfect" => {
-            stacked::<EventuallyPerfect<Complete>, A, V>(setup, options.eventually_perfect()?, visitor)
+            Choice::EventuallyPerfect(System::new(network, ids, options.eventually_perfect()?)?)
         }
-        "phi-accrual" => stacked::<PhiAccrual<Complete>, A, V>(setup, options.phi_accrual()?, visitor),
-        _ => Ok(visitor.visit(setup)),
+        "phi-accrual" => Choice::PhiAccrual(System::new(network, ids, options.phi_accrual()?)?),
+        _ => return Ok(visitor.visit(setup)),
+    };
+    if V::ON_DETECTORS {
+        stacked(setup, choice, visitor)
+    } else {
+        let reason = "here an algorithm runs alone; leave the detector out".to_owned();
+        Err(SetupError::Unfit { what: "detector", name: name.to_owned(), reason })
     }
 }
 
@@ -58,6 +64,9 @@ pub(super) fn one_shot<A: Process<Problem = Election>, V: Visitor>(
     if shape::detector_for(setup.entry, request)? == "none" {
         return Ok(visitor.visit(setup));
     }
+    if !V::ON_DETECTORS {
+        return on_detector(setup, request, options, visitor);
+    }
     let Setup { entry, system, population, oracle, perpetual, topology, .. } = setup;
     let election = System { topology: network.clone(), ..system };
     let (ids, pulse) = (election.ids.clone(), election.pulse);
@@ -67,18 +76,17 @@ pub(super) fn one_shot<A: Process<Problem = Election>, V: Visitor>(
 }
 
 /// Detectors reach everybody, whatever logical network the algorithm sees.
-fn stacked<D, A, V>(setup: Setup<A>, config: D::Config, visitor: V) -> Result<V::Result, SetupError>
-where
-    D: Process<Problem = Detection, Topology = Complete>,
-    A: Process,
-    V: Visitor,
-{
+fn stacked<A: Process, V: Visitor>(
+    setup: Setup<A>,
+    choice: Choice,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
     let Setup { entry, system: algorithm, population, service, topology, .. } = setup;
-    let network = Complete::new(algorithm.topology.len());
+    let network = Complete::new(algorithm.len());
     let (ids, pulse) = (algorithm.ids.clone(), algorithm.pulse);
-    let detector: System<D> = System::new(network.clone(), ids.clone(), config)?;
+    let detector: System<AnyDetector> = System::new(network.clone(), ids.clone(), choice)?;
     let layers = Layers { detector, algorithm };
-    let system: System<Stacked<D, A>> = System { pulse, ..System::new(network, ids, layers)? };
+    let system: System<Stacked<AnyDetector, A>> = System { pulse, ..System::new(network, ids, layers)? };
     // Heartbeats never end, whatever the algorithm does.
     Ok(visitor.visit(Setup { entry, system, population, oracle: None, perpetual: true, service, topology }))
 }
@@ -95,17 +103,17 @@ mod tests {
     struct Describe;
 
     impl Visitor for Describe {
-        type Result = (bool, bool, bool);
+        type Result = (bool, bool);
 
         fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
-            (setup.oracle.is_some(), setup.perpetual, P::READS_CLOCK)
+            (setup.oracle.is_some(), setup.perpetual)
         }
     }
 
     fn describe(
         detector: Option<&str>,
         options: &BTreeMap<String, String>,
-    ) -> Result<(bool, bool, bool), SetupError> {
+    ) -> Result<(bool, bool), SetupError> {
         let ids = vec![Id(1), Id(2), Id(3)];
         let request = Request {
             algorithm: "bully",
@@ -122,13 +130,13 @@ mod tests {
     #[test]
     fn an_algorithm_stands_on_every_detector() {
         let none = BTreeMap::new();
-        let (oracle, perpetual, reads_clock) = (true, true, true);
-        assert_eq!(describe(None, &none), Ok((oracle, !perpetual, !reads_clock)));
-        assert_eq!(describe(Some("oracle"), &none), Ok((oracle, !perpetual, !reads_clock)));
-        assert_eq!(describe(Some("heartbeat"), &none), Ok((!oracle, perpetual, !reads_clock)));
-        assert_eq!(describe(Some("eventually-perfect"), &none), Ok((!oracle, perpetual, !reads_clock)));
-        assert_eq!(describe(Some("phi-accrual"), &none), Ok((!oracle, perpetual, reads_clock)));
-        assert_eq!(describe(Some("none"), &none), Ok((!oracle, !perpetual, !reads_clock)));
+        let (oracle, perpetual) = (true, true);
+        assert_eq!(describe(None, &none), Ok((oracle, !perpetual)));
+        assert_eq!(describe(Some("oracle"), &none), Ok((oracle, !perpetual)));
+        assert_eq!(describe(Some("heartbeat"), &none), Ok((!oracle, perpetual)));
+        assert_eq!(describe(Some("eventually-perfect"), &none), Ok((!oracle, perpetual)));
+        assert_eq!(describe(Some("phi-accrual"), &none), Ok((!oracle, perpetual)));
+        assert_eq!(describe(Some("none"), &none), Ok((!oracle, !perpetual)));
         let error = describe(Some("crystal-ball"), &none).unwrap_err();
         assert!(error.to_string().contains("phi-accrual"), "{error}");
     }

@@ -9,6 +9,7 @@ use std::fmt;
 use crate::property::{End, Monitor, Observation, Population, Verdict, Violation};
 use crate::{Problem, Status};
 
+pub mod any;
 pub mod eventually_perfect;
 pub mod heartbeat;
 mod normal_tail;

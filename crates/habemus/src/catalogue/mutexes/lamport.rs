@@ -1,7 +1,8 @@
 //! Lamport's mutual exclusion in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, SetupError, Visitor, shape};
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
 use super::lock;
+use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
 use crate::mutex::lamport::{Config, Lamport, Variant};
 use crate::topology::Complete;
@@ -34,13 +35,14 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     options: &Options<'_>,
     visitor: V,
 ) -> Result<V::Result, SetupError> {
-    shape::shape_for(entry, request)?;
+    let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     let variants = [("complete", Variant::Complete), ("mutant-no-wait", Variant::MutantNoWait)];
     let variant = options.choice("variant", &variants)?.unwrap_or_default();
     let config = Config { variant, fencing: lock::fencing(options)? };
     let network = Complete::new(request.ids.len());
-    Ok(visitor.visit(lock::setup::<Lamport>(entry, request, network, config)?))
+    let system: System<Lamport> = System::new(network, request.ids.clone(), config)?;
+    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
 }
 
 fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {

@@ -1,9 +1,8 @@
 //! What the entries of locks have in common.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError};
+use super::super::{OptionSpec, Options, SetupError};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, Start, shuffled_ids};
-use crate::property::Population;
-use crate::{Address, Chooser, Process, System};
+use crate::{Address, Chooser};
 
 /// The option of locks whose algorithm has a number that grows from entry to entry.
 pub(super) const FENCING: OptionSpec = OptionSpec {
@@ -27,27 +26,6 @@ pub(super) fn fencing(options: &Options<'_>) -> Result<bool, SetupError> {
 
 pub(super) fn holder(options: &Options<'_>) -> Result<Address, SetupError> {
     Ok(options.process(HOLDER.name)?.map_or(Address(0), |(_, address)| address))
-}
-
-/// A system of locks that stands on no detector and comes to rest.
-pub(super) fn setup<P: Process>(
-    entry: &'static Entry,
-    request: &Request<'_>,
-    topology: P::Topology,
-    config: P::Config,
-) -> Result<Setup<P>, SetupError> {
-    Ok(Setup {
-        entry,
-        system: System::new(topology, request.ids.clone(), config)?,
-        population: population(request),
-        oracle: None,
-        perpetual: false,
-        topology: request.shape.as_ref().map_or(entry.topologies[0], |shape| shape.name()).to_owned(),
-    })
-}
-
-pub(super) fn population(request: &Request<'_>) -> Population {
-    Population { ids: request.ids.clone(), preference: None }
 }
 
 /// Everybody enters once, or one does: the first, where a token lies at the beginning, the last, which is farthest

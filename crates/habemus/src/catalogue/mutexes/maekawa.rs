@@ -1,7 +1,8 @@
 //! Maekawa's voting in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, SetupError, Visitor, shape};
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
 use super::lock;
+use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
 use crate::mutex::VotingSets;
 use crate::mutex::maekawa::{Config, Maekawa, Variant};
@@ -47,7 +48,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     options: &Options<'_>,
     visitor: V,
 ) -> Result<V::Result, SetupError> {
-    shape::shape_for(entry, request)?;
+    let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     let n = request.ids.len();
     let sets = [("grid", Sets::Grid), ("plane", Sets::Plane), ("all", Sets::All)];
@@ -67,8 +68,9 @@ pub(in crate::catalogue) fn build<V: Visitor>(
         ("mutant-one-short", Variant::MutantOneShort),
     ];
     let variant = options.choice("variant", &variants)?.unwrap_or_default();
-    let network = Complete::new(n);
-    Ok(visitor.visit(lock::setup::<Maekawa>(entry, request, network, Config { sets, variant })?))
+    let network = Complete::new(request.ids.len());
+    let system: System<Maekawa> = System::new(network, request.ids.clone(), Config { sets, variant })?;
+    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
 }
 
 /// A member of a set other than the asker costs three messages without conflict. With conflict there may also be an

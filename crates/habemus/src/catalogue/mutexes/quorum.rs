@@ -1,9 +1,8 @@
 //! The quorum of coordinators in the catalogue.
 
-use std::time::Duration;
-
-use super::super::{Entry, OptionSpec, Options, Request, SetupError, Visitor, shape};
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
 use super::lock;
+use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
 use crate::mutex::quorum::{Config, Quorum, Variant};
 use crate::topology::Complete;
@@ -59,32 +58,29 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     options: &Options<'_>,
     visitor: V,
 ) -> Result<V::Result, SetupError> {
-    shape::shape_for(entry, request)?;
+    let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     let n = request.ids.len() as u64;
     let coordinators = options.number("coordinators", 1..=n)?.unwrap_or(n);
     let majority = coordinators / 2 + 1;
     let default = Config::new(coordinators as u32);
     let variants = [("complete", Variant::Complete), ("mutant-one-short", Variant::MutantOneShort)];
-    let timeout = options.duration_or_none("timeout")?.unwrap_or(default.timeout);
+    let timeout = match options.duration_or_none("timeout")? {
+        None => default.timeout,
+        Some(None) => None,
+        // Without a pause between them, attempts would never end.
+        Some(Some(_)) => options.positive("timeout")?,
+    };
     let config = Config {
         coordinators: coordinators as u32,
         quorum: options.number("quorum", majority..=coordinators)?.unwrap_or(majority) as u32,
-        timeout: timeout.map(|timeout| above_zero("timeout", timeout)).transpose()?,
-        back_off: above_zero("back-off", options.duration("back-off")?.unwrap_or(default.back_off))?,
+        timeout,
+        back_off: options.positive("back-off")?.unwrap_or(default.back_off),
         variant: options.choice("variant", &variants)?.unwrap_or_default(),
     };
     let network = Complete::new(request.ids.len());
-    Ok(visitor.visit(lock::setup::<Quorum>(entry, request, network, config)?))
-}
-
-/// Without a pause between them, attempts would never end.
-fn above_zero(option: &'static str, duration: Duration) -> Result<Duration, SetupError> {
-    if duration.is_zero() {
-        let (value, expected) = ("0".to_owned(), "a duration above zero".to_owned());
-        return Err(SetupError::Value { option, value, expected });
-    }
-    Ok(duration)
+    let system: System<Quorum> = System::new(network, request.ids.clone(), config)?;
+    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
 }
 
 /// If all start at once, chance decides how often each has to try.

@@ -1,10 +1,10 @@
 //! Raymond's mutual exclusion in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, SetupError, Visitor, shape};
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
 use super::lock;
-use crate::Topology;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
 use crate::mutex::raymond::{Config, Raymond, Variant};
+use crate::{System, Topology};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "raymond",
@@ -49,25 +49,35 @@ pub(in crate::catalogue) fn build<V: Visitor>(
         variant: options.choice("variant", &variants)?.unwrap_or_default(),
         ..Config::new(&tree, lock::holder(options)?)
     };
-    Ok(visitor.visit(lock::setup::<Raymond>(entry, request, tree, config)?))
+    let system: System<Raymond> = System::new(tree, request.ids.clone(), config)?;
+    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
 }
 
-/// On the balanced tree, whose root has the token and whose last process is a deepest leaf.
+/// The first process has the token; the last is farthest from it.
 fn bound(
     arrangement: Arrangement,
     start: Start,
     n: usize,
     option: &dyn Fn(&str) -> Option<String>,
 ) -> Option<Bound> {
-    if ["variant", "holder"].iter().any(|name| option(name).is_some()) {
+    if n < 2 || ["variant", "holder"].iter().any(|name| option(name).is_some()) {
         return None;
     }
-    let depth = f64::from(n.max(1).ilog2());
+    let count = n as f64;
+    // How far it is to the last, from one end to the other at most, and the figures that come of it.
+    let (depth, diameter, one, all) = match option("topology").as_deref() {
+        None | Some("tree") => {
+            let depth = f64::from(n.ilog2());
+            (depth, 2.0 * depth, "2⌊log₂ n⌋", "4n⌊log₂ n⌋")
+        }
+        Some("star") => (1.0, 2.0, "2", "4n"),
+        Some("line") => (count - 1.0, count - 1.0, "2(n−1)", "2n(n−1)"),
+        Some(_) => return None,
+    };
     match (start, arrangement) {
-        // From one end of the tree to the other, for everybody.
-        (Start::All, _) => lock::at_most(4.0 * depth * n as f64, "4n⌊log₂ n⌋"),
+        (Start::All, _) => lock::at_most(2.0 * diameter * count, all),
         (Start::One, Arrangement::Best) => lock::exactly(0.0, "0"),
-        (Start::One, Arrangement::Worst) => lock::exactly(2.0 * depth, "2⌊log₂ n⌋"),
-        (Start::One, Arrangement::Random) => lock::at_most(2.0 * depth, "2⌊log₂ n⌋"),
+        (Start::One, Arrangement::Worst) => lock::exactly(2.0 * depth, one),
+        (Start::One, Arrangement::Random) => lock::at_most(2.0 * depth, one),
     }
 }

@@ -1,7 +1,8 @@
 //! Ricart and Agrawala's mutual exclusion in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, SetupError, Visitor, shape};
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
 use super::lock;
+use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
 use crate::mutex::ricart_agrawala::{Config, RicartAgrawala, Variant};
 use crate::topology::Complete;
@@ -34,7 +35,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     options: &Options<'_>,
     visitor: V,
 ) -> Result<V::Result, SetupError> {
-    shape::shape_for(entry, request)?;
+    let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     let variants = [
         ("stamped", Variant::Stamped),
@@ -44,7 +45,8 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let variant = options.choice("variant", &variants)?.unwrap_or_default();
     let config = Config { variant, fencing: lock::fencing(options)? };
     let network = Complete::new(request.ids.len());
-    Ok(visitor.visit(lock::setup::<RicartAgrawala>(entry, request, network, config)?))
+    let system: System<RicartAgrawala> = System::new(network, request.ids.clone(), config)?;
+    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
 }
 
 fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {

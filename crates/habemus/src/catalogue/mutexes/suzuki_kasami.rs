@@ -1,7 +1,8 @@
 //! Suzuki and Kasami's mutual exclusion in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, SetupError, Visitor, shape};
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
 use super::lock;
+use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
 use crate::mutex::suzuki_kasami::{Config, SuzukiKasami, Variant};
 use crate::topology::Complete;
@@ -35,7 +36,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     options: &Options<'_>,
     visitor: V,
 ) -> Result<V::Result, SetupError> {
-    shape::shape_for(entry, request)?;
+    let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     let variants = [("complete", Variant::Complete), ("mutant-forgetful", Variant::MutantForgetful)];
     let config = Config {
@@ -44,7 +45,8 @@ pub(in crate::catalogue) fn build<V: Visitor>(
         variant: options.choice("variant", &variants)?.unwrap_or_default(),
     };
     let network = Complete::new(request.ids.len());
-    Ok(visitor.visit(lock::setup::<SuzukiKasami>(entry, request, network, config)?))
+    let system: System<SuzukiKasami> = System::new(network, request.ids.clone(), config)?;
+    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
 }
 
 fn bound(

@@ -1,13 +1,11 @@
 //! The token ring in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
 use super::lock;
 use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
-use crate::detector::heartbeat::Heartbeat;
-use crate::detector::{Layers, Stacked};
 use crate::mutex::token_ring::{Config, Idle, TokenRing, Variant};
-use crate::topology::{Complete, Ring};
+use crate::topology::Ring;
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "token-ring",
@@ -15,7 +13,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     summary: "a token goes round a ring, and whoever has it may enter",
     model: "asynchronous; reliable FIFO links; no crashes (repaired if the detector is right, and slower than any message)",
     topologies: &["ring"],
-    detectors: &["oracle", "heartbeat", "none"],
+    detectors: stack::DETECTORS,
     promises: &["EM1", "EM2", "bounded-waiting", "fencing"],
     cost: "1 to n per entry while the token moves; 2n for a lonely entry if it stops",
     notes: "S0, S1, S4",
@@ -50,23 +48,13 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     options: &Options<'_>,
     visitor: V,
 ) -> Result<V::Result, SetupError> {
-    shape::shape_for(entry, request)?;
-    let detector = shape::detector_for(entry, request)?;
+    let shape = shape::shape_for(entry, request)?;
     let config = configure(options)?;
     let perpetual = config.idle == Idle::Move;
     let ring = Ring::logical(request.ids.len());
-    let setup = lock::setup::<TokenRing>(entry, request, ring, config)?;
-    if detector != "heartbeat" {
-        let oracle = (detector == "oracle").then(|| options.detection_delay()).transpose()?;
-        return Ok(visitor.visit(Setup { oracle, perpetual, ..setup }));
-    }
-    // The ring is logical: below it everybody hears everybody.
-    let network = Complete::new(request.ids.len());
-    let detector: System<Heartbeat<Complete>> =
-        System::new(network.clone(), request.ids.clone(), options.heartbeat()?)?;
-    let layers = Layers { detector, algorithm: setup.system };
-    let stacked = lock::setup::<Stacked<_, _>>(entry, request, network, layers)?;
-    Ok(visitor.visit(Setup { perpetual: true, ..stacked }))
+    let system: System<TokenRing> = System::new(ring, request.ids.clone(), config)?;
+    let setup = Setup { perpetual, ..Setup::new(entry, system, None, &shape) };
+    stack::on_detector(setup, request, options, visitor)
 }
 
 fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
