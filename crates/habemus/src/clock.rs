@@ -1,14 +1,21 @@
 //! Logical clocks: Lamport's for timestamps, vectors for happened-before.
 
 use std::cmp::Ordering;
+use std::fmt;
 
 use crate::Address;
 
 /// Lamport's clock: if one event happened before another, its time is smaller.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct LamportClock(pub u64);
+
+impl fmt::Debug for LamportClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
 
 impl LamportClock {
     /// The time of a new local event.

@@ -105,6 +105,13 @@ pub const ENTRIES: &[Entry] = &[
     elections::majority::ENTRY,
     elections::large_group::ENTRY,
     mutexes::coordinator::ENTRY,
+    mutexes::token_ring::ENTRY,
+    mutexes::lamport::ENTRY,
+    mutexes::ricart_agrawala::ENTRY,
+    mutexes::maekawa::ENTRY,
+    mutexes::quorum::ENTRY,
+    mutexes::suzuki_kasami::ENTRY,
+    mutexes::raymond::ENTRY,
 ];
 
 /// What is asked of the catalogue.
@@ -202,6 +209,13 @@ pub fn build<V: Visitor>(request: &Request<'_>, visitor: V) -> Result<V::Result,
         "majority" => elections::majority::build(entry, request, &options, visitor),
         "large-group" => elections::large_group::build(entry, request, &options, visitor),
         "coordinator" => mutexes::coordinator::build(entry, request, &options, visitor),
+        "token-ring" => mutexes::token_ring::build(entry, request, &options, visitor),
+        "lamport" => mutexes::lamport::build(entry, request, &options, visitor),
+        "ricart-agrawala" => mutexes::ricart_agrawala::build(entry, request, &options, visitor),
+        "maekawa" => mutexes::maekawa::build(entry, request, &options, visitor),
+        "quorum" => mutexes::quorum::build(entry, request, &options, visitor),
+        "suzuki-kasami" => mutexes::suzuki_kasami::build(entry, request, &options, visitor),
+        "raymond" => mutexes::raymond::build(entry, request, &options, visitor),
         name => unreachable!("{name} is in the catalogue but cannot be built"),
     }
 }

@@ -6,6 +6,19 @@ use crate::property::{MutexMonitor, Population};
 use crate::{Problem, Status};
 
 pub mod coordinator;
+pub mod lamport;
+pub mod maekawa;
+pub mod quorum;
+pub mod raymond;
+pub mod ricart_agrawala;
+mod state;
+pub mod suzuki_kasami;
+mod timestamp;
+pub mod token_ring;
+mod voting_sets;
+pub use state::State;
+pub use timestamp::Timestamp;
+pub use voting_sets::{Lines, VotingSets};
 
 /// The problem of entering a critical section one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

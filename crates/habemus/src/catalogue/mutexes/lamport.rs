@@ -1,0 +1,57 @@
+//! Lamport's mutual exclusion in the catalogue.
+
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::lock;
+use crate::System;
+use crate::analysis::{Arrangement, Bound, CostModel, Start};
+use crate::mutex::lamport::{Config, Lamport, Variant};
+use crate::topology::Complete;
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "lamport",
+    problem: "mutual exclusion",
+    summary: "everybody keeps the queue of requests, ordered by their timestamps",
+    model: "asynchronous; reliable FIFO links; no crashes",
+    topologies: &["complete"],
+    detectors: &[],
+    promises: &["EM1", "EM2", "EM3", "bounded-waiting", "fencing"],
+    cost: "3(n−1) per entry",
+    notes: "S0, S4",
+    options: &[
+        OptionSpec {
+            name: "variant",
+            values: "complete | mutant-no-wait",
+            default: "complete",
+            help: "Lamport's rules, or deliberately broken ones",
+        },
+        lock::FENCING,
+    ],
+    cost_model: Some(CostModel { arrange: lock::arrange, bound }),
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    shape::detector_for(entry, request)?;
+    let variants = [("complete", Variant::Complete), ("mutant-no-wait", Variant::MutantNoWait)];
+    let variant = options.choice("variant", &variants)?.unwrap_or_default();
+    let config = Config { variant, fencing: lock::fencing(options)? };
+    let network = Complete::new(request.ids.len());
+    let system: System<Lamport> = System::new(network, request.ids.clone(), config)?;
+    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+}
+
+fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
+    if option("variant").is_some() {
+        return None;
+    }
+    let count = n as f64;
+    match start {
+        Start::One => lock::exactly(3.0 * (count - 1.0), "3(n−1)"),
+        Start::All => lock::exactly(3.0 * count * (count - 1.0), "3n(n−1)"),
+    }
+}

@@ -1,0 +1,93 @@
+//! The quorum of coordinators in the catalogue.
+
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::lock;
+use crate::System;
+use crate::analysis::{Arrangement, Bound, CostModel, Start};
+use crate::mutex::quorum::{Config, Quorum, Variant};
+use crate::topology::Complete;
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "quorum",
+    problem: "mutual exclusion",
+    summary: "enter with the permission of a majority of the coordinators",
+    model: "asynchronous; reliable FIFO links; crashes and recoveries without amnesia",
+    topologies: &["complete"],
+    detectors: &[],
+    promises: &["EM1"],
+    cost: "3 per entry for each coordinator without conflict; unbounded with",
+    notes: "S4",
+    options: &[
+        OptionSpec {
+            name: "coordinators",
+            values: "number",
+            default: "all processes",
+            help: "how many coordinate, from the first process on; all may take part",
+        },
+        OptionSpec {
+            name: "quorum",
+            values: "number",
+            default: "the smallest majority",
+            help: "how many of them must agree: more than half",
+        },
+        OptionSpec {
+            name: "timeout",
+            values: "duration | none",
+            default: "100ms",
+            help: "how long to wait for a quorum before giving up for the time being",
+        },
+        OptionSpec {
+            name: "back-off",
+            values: "duration",
+            default: "20ms",
+            help: "the longest pause after the first failure; it doubles with each further one",
+        },
+        OptionSpec {
+            name: "variant",
+            values: "complete | mutant-one-short",
+            default: "complete",
+            help: "S4's rules, or deliberately broken ones",
+        },
+    ],
+    cost_model: Some(CostModel { arrange: lock::arrange, bound }),
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    shape::detector_for(entry, request)?;
+    let n = request.ids.len() as u64;
+    let coordinators = options.number("coordinators", 1..=n)?.unwrap_or(n);
+    let majority = coordinators / 2 + 1;
+    let default = Config::new(coordinators as u32);
+    let variants = [("complete", Variant::Complete), ("mutant-one-short", Variant::MutantOneShort)];
+    let timeout = match options.duration_or_none("timeout")? {
+        None => default.timeout,
+        Some(None) => None,
+        // Without a pause between them, attempts would never end.
+        Some(Some(_)) => options.positive("timeout")?,
+    };
+    let config = Config {
+        coordinators: coordinators as u32,
+        quorum: options.number("quorum", majority..=coordinators)?.unwrap_or(majority) as u32,
+        timeout,
+        back_off: options.positive("back-off")?.unwrap_or(default.back_off),
+        variant: options.choice("variant", &variants)?.unwrap_or_default(),
+    };
+    let network = Complete::new(request.ids.len());
+    let system: System<Quorum> = System::new(network, request.ids.clone(), config)?;
+    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+}
+
+/// If all start at once, chance decides how often each has to try.
+fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
+    let plain = ["variant", "coordinators", "quorum", "timeout"];
+    if start == Start::All || plain.iter().any(|name| option(name).is_some()) {
+        return None;
+    }
+    lock::exactly(3.0 * (n as f64 - 1.0), "3(n−1)")
+}

@@ -1,0 +1,61 @@
+//! Ricart and Agrawala's mutual exclusion in the catalogue.
+
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::lock;
+use crate::System;
+use crate::analysis::{Arrangement, Bound, CostModel, Start};
+use crate::mutex::ricart_agrawala::{Config, RicartAgrawala, Variant};
+use crate::topology::Complete;
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "ricart-agrawala",
+    problem: "mutual exclusion",
+    summary: "ask everybody; whoever asked earlier, or is inside, replies later",
+    model: "asynchronous; reliable links; no crashes",
+    topologies: &["complete"],
+    detectors: &[],
+    promises: &["EM1", "EM2", "EM3", "bounded-waiting", "fencing"],
+    cost: "2(n−1) per entry",
+    notes: "S1, S4",
+    options: &[
+        OptionSpec {
+            name: "variant",
+            values: "stamped | bare-replies | mutant-no-tie-break",
+            default: "stamped",
+            help: "whether replies carry the clock, without which EM3 fails; or deliberately broken rules",
+        },
+        lock::FENCING,
+    ],
+    cost_model: Some(CostModel { arrange: lock::arrange, bound }),
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    shape::detector_for(entry, request)?;
+    let variants = [
+        ("stamped", Variant::Stamped),
+        ("bare-replies", Variant::BareReplies),
+        ("mutant-no-tie-break", Variant::MutantNoTieBreak),
+    ];
+    let variant = options.choice("variant", &variants)?.unwrap_or_default();
+    let config = Config { variant, fencing: lock::fencing(options)? };
+    let network = Complete::new(request.ids.len());
+    let system: System<RicartAgrawala> = System::new(network, request.ids.clone(), config)?;
+    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+}
+
+fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
+    if option("variant").is_some_and(|variant| variant.starts_with("mutant")) {
+        return None;
+    }
+    let count = n as f64;
+    match start {
+        Start::One => lock::exactly(2.0 * (count - 1.0), "2(n−1)"),
+        Start::All => lock::exactly(2.0 * count * (count - 1.0), "2n(n−1)"),
+    }
+}

@@ -1,0 +1,69 @@
+//! Suzuki and Kasami's mutual exclusion in the catalogue.
+
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::lock;
+use crate::System;
+use crate::analysis::{Arrangement, Bound, CostModel, Start};
+use crate::mutex::suzuki_kasami::{Config, SuzukiKasami, Variant};
+use crate::topology::Complete;
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "suzuki-kasami",
+    problem: "mutual exclusion",
+    summary: "ask everybody for the token, which carries the queue of those that wait",
+    model: "asynchronous; reliable links; no crashes",
+    topologies: &["complete"],
+    detectors: &[],
+    promises: &["EM1", "EM2", "fencing"],
+    cost: "0 or n per entry",
+    notes: "beyond the notes",
+    options: &[
+        OptionSpec {
+            name: "variant",
+            values: "complete | mutant-forgetful",
+            default: "complete",
+            help: "the paper's rules, or deliberately broken ones",
+        },
+        lock::HOLDER,
+        lock::FENCING,
+    ],
+    cost_model: Some(CostModel { arrange: lock::arrange, bound }),
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    shape::detector_for(entry, request)?;
+    let variants = [("complete", Variant::Complete), ("mutant-forgetful", Variant::MutantForgetful)];
+    let config = Config {
+        holder: lock::holder(options)?,
+        fencing: lock::fencing(options)?,
+        variant: options.choice("variant", &variants)?.unwrap_or_default(),
+    };
+    let network = Complete::new(request.ids.len());
+    let system: System<SuzukiKasami> = System::new(network, request.ids.clone(), config)?;
+    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+}
+
+fn bound(
+    arrangement: Arrangement,
+    start: Start,
+    n: usize,
+    option: &dyn Fn(&str) -> Option<String>,
+) -> Option<Bound> {
+    if ["variant", "holder"].iter().any(|name| option(name).is_some()) {
+        return None;
+    }
+    let count = n as f64;
+    match (start, arrangement) {
+        // The first has the token already.
+        (Start::All, _) => lock::exactly(count * (count - 1.0), "n(n−1)"),
+        (Start::One, Arrangement::Best) => lock::exactly(0.0, "0"),
+        (Start::One, Arrangement::Worst) if n > 1 => lock::exactly(count, "n"),
+        (Start::One, _) => lock::at_most(count, "n"),
+    }
+}

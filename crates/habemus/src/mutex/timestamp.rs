@@ -1,0 +1,24 @@
+//! The order of requests by Lamport's clock.
+
+use super::Token;
+use crate::clock::LamportClock;
+use crate::topology::Complete;
+use crate::{Context, Id, Process};
+
+/// S1's ⟨T, p⟩: when a request was made, and by whom, which decides between requests of the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Timestamp {
+    /// What the clock of the process showed.
+    pub time: LamportClock,
+    /// The process.
+    pub id: Id,
+}
+
+impl Timestamp {
+    /// The fencing token of the entry that answers this request. Where processes enter in the order of their
+    /// timestamps these tokens grow: the time counts, and the rank of the identifier breaks ties.
+    pub(super) fn token<P: Process<Topology = Complete>>(self, cx: &Context<'_, P>) -> Token {
+        let rank = cx.neighbours().filter(|&other| cx.id_of(other) < self.id).count();
+        Token(self.time.0 * cx.process_count() as u64 + rank as u64)
+    }
+}
