@@ -74,11 +74,22 @@ fn some(ids: &[u64]) -> String {
     shown.join(", ") + if ids.len() > 12 { ", …" } else { "" }
 }
 
+/// The lines of a script as they come to pass; those that wait for an event come first, in their own order.
+fn in_order_of_time(script: &[Cue]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..script.len()).collect();
+    order.sort_by_key(|&index| match script[index].occasion {
+        Occasion::At(time) => Some(time),
+        Occasion::When(_) => None,
+    });
+    order
+}
+
 impl<P: Process> Plan<P> {
     pub(crate) fn new(scenario: &Scenario, system: &System<P>) -> Result<Self, PlanError> {
         let translator = Translator { system, directory: system.directory() };
         let mut plan = Plan { timed: Vec::new(), triggered: Vec::new() };
-        for (index, Cue { occasion, action }) in scenario.script.iter().enumerate() {
+        for index in in_order_of_time(&scenario.script) {
+            let Cue { occasion, action } = &scenario.script[index];
             let deed = translator.deed(index, action)?;
             match occasion {
                 Occasion::At(time) => plan.timed.push((nanos(*time), deed)),
@@ -90,7 +101,6 @@ impl<P: Process> Plan<P> {
                 }),
             }
         }
-        plan.timed.sort_by_key(|(time, _)| *time);
         Ok(plan)
     }
 

@@ -2,6 +2,7 @@
 
 use habemus_scenario::{Action, Cue, Scenario};
 
+use crate::report::Report;
 use crate::run::{run, with_drawn_faults};
 
 /// A failing scenario with as few faults as could be found.
@@ -22,11 +23,15 @@ pub struct Shrunk {
 /// After so many runs the smallest found so far is good enough.
 const MOST_TRIES: u32 = 2_000;
 
-/// Takes faults out of a failing scenario as long as it goes on failing; `None` if it does not fail.
+/// Takes faults out of a failing scenario as long as it goes on failing in the same way; `None` if it does not fail.
+///
+/// What mends a fault stays while the fault does: that nobody can enter through a link that is never healed would
+/// be another failure, and none at all.
 pub fn shrink(scenario: &Scenario) -> Option<Shrunk> {
-    let mut search = Search { tries: 0 };
+    let mut search = Search { tries: 0, kind: None };
     let mut smallest = with_drawn_faults(scenario).ok()?.unwrap_or_else(|| scenario.clone());
     let mut failures = search.fails(&smallest)?;
+    search.kind = failures.first().map(|failure| kind(failure).to_owned());
     let faults_before = count_faults(&smallest.script);
     for simpler in [no_loss, no_duplication] {
         let candidate = simpler(&smallest);
@@ -60,19 +65,28 @@ pub fn shrink(scenario: &Scenario) -> Option<Shrunk> {
             (part, _) => part.div_ceil(2),
         };
     }
+    smallest = without_idle_remedies(smallest, &failures);
     let faults_after = count_faults(&smallest.script);
     Some(Shrunk { scenario: smallest, failures, faults_before, faults_after, tries: search.tries })
 }
 
 struct Search {
     tries: u32,
+    /// The kind of failure to look for; `None`: any.
+    kind: Option<String>,
+}
+
+/// What a failure is about: the part before the details.
+fn kind(failure: &str) -> &str {
+    failure.split(':').next().unwrap_or(failure)
 }
 
 impl Search {
     fn fails(&mut self, scenario: &Scenario) -> Option<Vec<String>> {
         self.tries += 1;
         let report = run(scenario, false).ok()?;
-        (!report.failures.is_empty()).then_some(report.failures)
+        let is_the_same = |failure: &String| self.kind.as_ref().is_none_or(|wanted| kind(failure) == wanted);
+        report.failures.iter().any(is_the_same).then_some(report.failures)
     }
 }
 
@@ -88,9 +102,32 @@ fn no_duplication(scenario: &Scenario) -> Scenario {
     scenario
 }
 
-/// A fault is anything but a command: commands are what the run is about.
+/// A fault is anything but a command, which the run is about, and what mends a fault.
 fn is_fault(cue: &Cue) -> bool {
-    !matches!(cue.action, Action::Command { .. })
+    !matches!(cue.action, Action::Command { .. }) && !is_remedy(cue)
+}
+
+fn is_remedy(cue: &Cue) -> bool {
+    matches!(cue.action, Action::Heal(_) | Action::Recover { .. } | Action::Resume(_))
+}
+
+/// Takes out what mends nothing any more: the run is the same without it.
+fn without_idle_remedies(mut scenario: Scenario, failures: &[String]) -> Scenario {
+    let Ok(before) = run(&scenario, false) else { return scenario };
+    for index in (0..scenario.script.len()).rev() {
+        if !is_remedy(&scenario.script[index]) {
+            continue;
+        }
+        let mut candidate = scenario.clone();
+        candidate.script.remove(index);
+        let same = |report: Report| {
+            report.failures == failures && report.statistics.messages == before.statistics.messages
+        };
+        if run(&candidate, false).is_ok_and(same) {
+            scenario = candidate;
+        }
+    }
+    scenario
 }
 
 fn count_faults(script: &[Cue]) -> usize {

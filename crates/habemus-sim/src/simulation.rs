@@ -234,12 +234,12 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     /// Starts every process, except those that the script has crash at the very beginning, and the clients.
     pub fn start(&mut self) {
-        let dead =
-            self.plan.timed.iter().take_while(|(time, _)| *time == 0).filter_map(|(_, deed)| match deed {
-                Deed::Crash(processes) => Some(processes.iter().copied()),
-                _ => None,
-            });
-        let dead: std::collections::BTreeSet<Address> = dead.flatten().collect();
+        let mut dead: std::collections::BTreeSet<Address> = std::collections::BTreeSet::new();
+        for (_, deed) in self.plan.timed.iter().take_while(|(time, _)| *time == 0) {
+            if let Deed::Crash(processes) = deed {
+                dead.extend(processes);
+            }
+        }
         for address in self.system.addresses() {
             if dead.is_empty() || !dead.contains(&address) {
                 self.start_process(address, None);

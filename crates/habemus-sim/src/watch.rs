@@ -172,9 +172,7 @@ impl<P: Process> Watch<P> {
         }
         let what = what(self);
         let clock = match (&self.clocks, process) {
-            (Some(clocks), Some(process)) => {
-                clocks[process.index()].iter().map(|(other, ticks)| (self.id(other), ticks)).collect()
-            }
+            (Some(clocks), Some(process)) => clock_record(&clocks[process.index()], &self.population),
             _ => BTreeMap::new(),
         };
         let process = process.map(|process| self.id(process));
@@ -406,4 +404,8 @@ impl<P: Process> Observer<P> for Watch<P> {
     fn agreed(&self) -> bool {
         self.agreed_leader().is_some()
     }
+}
+/// A vector clock as a trace writes it. It stands apart from [`Watch`], which is compiled for every process.
+fn clock_record(clock: &VectorClock, population: &Population) -> BTreeMap<u64, u32> {
+    clock.iter().map(|(other, ticks)| (population.id(other).0, ticks)).collect()
 }

@@ -62,7 +62,7 @@ fn fingerprints_are_fixed() {
         fingerprint(&election("bully", 2)),
         fingerprint(&stormy(3)),
     ];
-    assert_eq!(found, ["457f02ec5c5b3e53", "dbfc46774151c636", "36cc011eb5ed2947"]);
+    assert_eq!(found, ["457f02ec5c5b3e53", "dbfc46774151c636", "ec4eb6f9d66e2d1d"]);
 }
 
 /// A trace is checked for what every consumer relies on.

@@ -72,8 +72,13 @@ impl<P: Process> System<P> {
 
     /// Where each identifier lives.
     pub fn directory(&self) -> BTreeMap<Id, Address> {
-        self.ids.iter().zip(self.addresses()).map(|(id, address)| (*id, address)).collect()
+        directory(&self.ids)
     }
+}
+
+/// It is the same for every process, and need be compiled only once.
+fn directory(ids: &[Id]) -> BTreeMap<Id, Address> {
+    ids.iter().copied().zip((0..).map(Address)).collect()
 }
 
 /// Why a system cannot be made.

@@ -9,7 +9,7 @@ use crate::{Address, Id};
 /// A parameter of an algorithm or detector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionSpec {
-    /// Its name.
+    /// Its name; one that ends in `*` stands for all that begin like it.
     pub name: &'static str,
     /// What values look like: "higher | all", "duration".
     pub values: &'static str,
@@ -17,6 +17,16 @@ pub struct OptionSpec {
     pub default: &'static str,
     /// What it does.
     pub help: &'static str,
+}
+
+impl OptionSpec {
+    /// Whether this is the parameter that `name` means.
+    pub fn is_called(&self, name: &str) -> bool {
+        match self.name.strip_suffix('*') {
+            Some(beginning) => name.starts_with(beginning),
+            None => name == self.name,
+        }
+    }
 }
 
 /// The options of a detector.
@@ -104,12 +114,12 @@ impl<'a> Options<'a> {
     /// # Errors
     /// The first option that does not exist.
     pub fn new(entry: &Entry, request: &'a Request<'a>) -> Result<Self, SetupError> {
-        let known = || entry.all_options().map(|option| option.name);
-        match request.options.keys().find(|name| !known().any(|other| other == name.as_str())) {
+        let is_known = |name: &String| entry.all_options().any(|option| option.is_called(name));
+        match request.options.keys().find(|name| !is_known(name)) {
             Some(name) => Err(SetupError::Unknown {
                 what: "option",
                 name: name.clone(),
-                known: known().map(str::to_owned).collect(),
+                known: entry.all_options().map(|option| option.name.to_owned()).collect(),
             }),
             None => Ok(Options { request }),
         }

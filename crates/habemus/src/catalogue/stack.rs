@@ -3,8 +3,9 @@
 use super::{Options, Request, Setup, SetupError, Visitor, shape};
 use crate::detector::any::{AnyDetector, Choice};
 use crate::detector::{Layers, Stacked};
-use crate::election::Election;
+use crate::election::any::AnyElection;
 use crate::election::recurring::Recurring;
+use crate::election::{self, Election};
 use crate::topology::Complete;
 use crate::{Process, System};
 
@@ -45,6 +46,36 @@ pub(super) fn on_detector<A: Process, V: Visitor>(
     }
 }
 
+/// An election on the detector that was asked for, as [`on_detector`]. Elections that share their process with a
+/// detector are all of one type, so that drivers are compiled once for them.
+///
+/// # Errors
+/// As [`on_detector`].
+pub(super) fn election_on_detector<A: Process<Problem = Election>, V: Visitor>(
+    setup: Setup<A>,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    match shape::detector_for(setup.entry, request)? {
+        "oracle" => {
+            let oracle = Some(options.detection_delay()?);
+            Ok(visitor.visit(Setup { oracle, ..setup }))
+        }
+        "none" => Ok(visitor.visit(setup)),
+        _ => on_detector(any_election(setup)?, request, options, visitor),
+    }
+}
+
+/// The same election as one of the type of all.
+fn any_election<A: Process<Problem = Election>>(setup: Setup<A>) -> Result<Setup<AnyElection>, SetupError> {
+    let Setup { entry, system, population, oracle, perpetual, service, topology } = setup;
+    let (ids, pulse) = (system.ids.clone(), system.pulse);
+    let choice = election::any::Choice::of(system).expect("every election that listens is one of them");
+    let system = System { pulse, ..System::new(Complete::new(ids.len()), ids, choice)? };
+    Ok(Setup { entry, system, population, oracle, perpetual, service, topology })
+}
+
 /// The detectors of an entry whose algorithm elects once, and again and again on a detector.
 pub(super) const ONE_SHOT_DETECTORS: &[&str] =
     &["none", "oracle", "heartbeat", "eventually-perfect", "phi-accrual"];
@@ -72,7 +103,7 @@ pub(super) fn one_shot<A: Process<Problem = Election>, V: Visitor>(
     let (ids, pulse) = (election.ids.clone(), election.pulse);
     let system: System<Recurring<A>> = System { pulse, ..System::new(network, ids, election)? };
     let service = Setup { entry, system, population, oracle, perpetual, service: true, topology };
-    on_detector(service, request, options, visitor)
+    on_detector(any_election(service)?, request, options, visitor)
 }
 
 /// Detectors reach everybody, whatever logical network the algorithm sees.

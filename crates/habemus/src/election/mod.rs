@@ -7,6 +7,7 @@ use crate::{Id, Problem, Status};
 
 pub mod all_to_all;
 pub mod anonymous_ring;
+pub mod any;
 pub mod bully;
 pub mod capture_async;
 pub mod capture_sync;

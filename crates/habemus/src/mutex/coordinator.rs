@@ -4,8 +4,10 @@
 //! faults are here, too: with a timeout the coordinator takes the permission back from a holder that seems
 //! dead, and if the holder was only slow, two are inside. Beside it the cure: a lease ends the holder's own
 //! belief in time, and a fencing token lets the protected resource refuse a holder of the past.
+//!
+//! With more places it is S1's car park, a counting semaphore; and those who only look may share.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use super::{Command, Mutex, Output, Token};
@@ -25,11 +27,20 @@ pub struct Config {
     pub lease: Option<Duration>,
     /// Whether holders get a fencing token to show to the resource.
     pub fencing: bool,
+    /// How many may be inside at once.
+    pub places: usize,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { coordinator: Address(0), acknowledge: false, timeout: None, lease: None, fencing: false }
+        Config {
+            coordinator: Address(0),
+            acknowledge: false,
+            timeout: None,
+            lease: None,
+            fencing: false,
+            places: 1,
+        }
     }
 }
 
@@ -39,6 +50,8 @@ impl Default for Config {
 pub enum Message {
     /// "Let me in." The coordinator answers [`Grant`](Message::Grant) when it is my turn.
     Request,
+    /// "Let me in together with others that share." Answered like [`Request`](Message::Request).
+    Share,
     /// "Go in." The participant answers [`Release`](Message::Release) when it has left.
     Grant(Token),
     /// "I have left." The coordinator may answer [`Released`](Message::Released).
@@ -46,7 +59,7 @@ pub enum Message {
     /// "I know that you have left."
     Released,
 }
-crate::kinds!(Message: Request, Grant, Release, Released);
+crate::kinds!(Message: Request, Share, Grant, Release, Released);
 
 /// What a process is woken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,14 +83,32 @@ pub enum Place {
     Inside(Token),
 }
 
+/// Whether one who is inside, or wants to be, shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Mode {
+    /// It takes one of the places.
+    Alone,
+    /// It is there with all others that share.
+    Shared,
+}
+
 /// What the coordinator must not forget: else it could grant twice, or give a token twice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Grants {
     /// The last token given.
     pub last: u64,
-    /// Who holds it, if it has not been released.
-    pub holder: Option<Address>,
+    /// The tokens that have not been released, and who holds them: one, if there is one place and nobody shares.
+    pub held: BTreeMap<Token, (Address, Mode)>,
+}
+
+impl Grants {
+    /// Whether one more may enter: with those inside in the same mode, if there is a place left.
+    fn has_room_for(&self, mode: Mode, places: usize) -> bool {
+        self.held.values().all(|(_, other)| *other == mode)
+            && (mode == Mode::Shared || self.held.len() < places)
+    }
 }
 
 /// The variables of one process: those of a participant, and those of the coordinator.
@@ -88,7 +119,7 @@ pub struct Coordinator {
     /// What I have granted, as the coordinator.
     pub grants: Grants,
     /// Who waits, as the coordinator.
-    pub queue: VecDeque<Address>,
+    pub queue: VecDeque<(Address, Mode)>,
 }
 
 impl Process for Coordinator {
@@ -102,18 +133,16 @@ impl Process for Coordinator {
     fn on_start(recovered: Option<Grants>, cx: &mut Context<'_, Self>) -> Self {
         let grants = recovered.unwrap_or_default();
         let process = Coordinator { place: Place::Outside, grants, queue: VecDeque::new() };
-        if grants.holder.is_some() {
-            process.watch_holder(cx);
+        for token in process.grants.held.keys() {
+            watch_holder(*token, cx);
         }
         process
     }
 
     fn on_command(&mut self, command: Command, cx: &mut Context<'_, Self>) {
         match (command, self.place) {
-            (Command::Acquire, Place::Outside) => {
-                self.place = Place::Waiting;
-                self.tell_coordinator(Message::Request, cx);
-            }
+            (Command::Acquire, Place::Outside) => self.ask(Message::Request, cx),
+            (Command::Share, Place::Outside) => self.ask(Message::Share, cx),
             (Command::Release, Place::Inside(token)) => self.leave(token, cx),
             // Asking twice, or leaving while outside, changes nothing.
             _ => {}
@@ -122,7 +151,8 @@ impl Process for Coordinator {
 
     fn on_message(&mut self, from: Address, message: Message, cx: &mut Context<'_, Self>) {
         match message {
-            Message::Request => self.on_request(from, cx),
+            Message::Request => self.on_request(from, Mode::Alone, cx),
+            Message::Share => self.on_request(from, Mode::Shared, cx),
             Message::Grant(token) => self.on_grant(token, cx),
             Message::Release(token) => self.on_release(from, token, cx),
             Message::Released => {}
@@ -132,7 +162,7 @@ impl Process for Coordinator {
     fn on_timer(&mut self, timer: Timer, cx: &mut Context<'_, Self>) {
         match timer {
             // S4: "assuma que o mesmo parou de funcionar … e gere uma nova permissão".
-            Timer::Reclaim(token) if token.0 == self.grants.last => self.free(cx),
+            Timer::Reclaim(token) => self.free(token, cx),
             Timer::LeaseOver(token) if self.place == Place::Inside(token) => self.leave(token, cx),
             _ => {}
         }
@@ -141,6 +171,11 @@ impl Process for Coordinator {
 
 /// The participant's rules.
 impl Coordinator {
+    fn ask(&mut self, request: Message, cx: &mut Context<'_, Self>) {
+        self.place = Place::Waiting;
+        self.tell_coordinator(request, cx);
+    }
+
     fn on_grant(&mut self, token: Token, cx: &mut Context<'_, Self>) {
         if self.place != Place::Waiting {
             // I crashed since I asked: the turn is for somebody else.
@@ -177,14 +212,14 @@ impl Coordinator {
 /// The coordinator's rules.
 impl Coordinator {
     /// S4: "Ao receber uma requisição, a enfileira".
-    fn on_request(&mut self, from: Address, cx: &mut Context<'_, Self>) {
-        self.queue.push_back(from);
+    fn on_request(&mut self, from: Address, mode: Mode, cx: &mut Context<'_, Self>) {
+        self.queue.push_back((from, mode));
         self.grant_next(cx);
     }
 
-    /// S4: "Ao receber uma liberação, marca o recurso como livre", if it comes from the present holder.
+    /// S4: "Ao receber uma liberação, marca o recurso como livre", if it comes from a present holder.
     fn on_release(&mut self, from: Address, token: Token, cx: &mut Context<'_, Self>) {
-        if self.grants.holder != Some(from) || self.grants.last != token.0 {
+        if self.grants.held.get(&token).is_none_or(|(holder, _)| *holder != from) {
             return;
         }
         if cx.config().acknowledge {
@@ -193,30 +228,29 @@ impl Coordinator {
         if cx.config().timeout.is_some() {
             cx.cancel_timer(Timer::Reclaim(token));
         }
-        self.free(cx);
+        self.free(token, cx);
     }
 
-    fn free(&mut self, cx: &mut Context<'_, Self>) {
-        self.grants.holder = None;
-        cx.persist(self.grants);
-        self.grant_next(cx);
-    }
-
-    /// S4: "Sempre que recurso estiver marcado como livre E a fila não estiver vazia".
-    fn grant_next(&mut self, cx: &mut Context<'_, Self>) {
-        if self.grants.holder.is_some() {
-            return;
+    fn free(&mut self, token: Token, cx: &mut Context<'_, Self>) {
+        if self.grants.held.remove(&token).is_some() {
+            cx.persist(self.grants.clone());
+            self.grant_next(cx);
         }
-        let Some(next) = self.queue.pop_front() else { return };
-        self.grants = Grants { last: self.grants.last + 1, holder: Some(next) };
-        cx.persist(self.grants);
-        self.watch_holder(cx);
-        self.tell(next, Message::Grant(Token(self.grants.last)), cx);
     }
 
-    fn watch_holder(&self, cx: &mut Context<'_, Self>) {
-        if let Some(timeout) = cx.config().timeout {
-            cx.set_timer(Timer::Reclaim(Token(self.grants.last)), timeout);
+    /// S4: "Sempre que recurso estiver marcado como livre E a fila não estiver vazia". The first of the queue is never
+    /// overtaken, not even by those who could share with the ones inside: else it might starve.
+    fn grant_next(&mut self, cx: &mut Context<'_, Self>) {
+        while let Some((next, mode)) = self.queue.front().copied()
+            && self.grants.has_room_for(mode, cx.config().places)
+        {
+            self.queue.pop_front();
+            self.grants.last += 1;
+            let token = Token(self.grants.last);
+            self.grants.held.insert(token, (next, mode));
+            cx.persist(self.grants.clone());
+            watch_holder(token, cx);
+            self.tell(next, Message::Grant(token), cx);
         }
     }
 
@@ -226,6 +260,13 @@ impl Coordinator {
         } else {
             cx.send(participant, message);
         }
+    }
+}
+
+/// Takes the permission back in time.
+fn watch_holder(token: Token, cx: &mut Context<'_, Coordinator>) {
+    if let Some(timeout) = cx.config().timeout {
+        cx.set_timer(Timer::Reclaim(token), timeout);
     }
 }
 
@@ -245,6 +286,11 @@ mod tests {
 
     fn send(to: Address, message: Message) -> Effect<Coordinator> {
         Effect::Send { to, message }
+    }
+
+    /// The last token given is held by this process, alone.
+    fn grants(last: u64, holder: Address) -> Grants {
+        Grants { last, held: [(Token(last), (holder, Mode::Alone))].into() }
     }
 
     fn with_timeout() -> Config {
@@ -274,7 +320,7 @@ mod tests {
         assert!(c.message(SECOND, Message::Request).is_empty());
         let step = c.message(FIRST, Message::Release(Token(1)));
         assert_eq!(step.effects, [send(SECOND, Message::Grant(Token(2)))]);
-        assert_eq!(step.persist, Some(Grants { last: 2, holder: Some(SECOND) }));
+        assert_eq!(step.persist, Some(grants(2, SECOND)));
     }
 
     /// S4's diagrams answer RequestFree with ResponseFree before the next ResponseOK.
@@ -340,7 +386,7 @@ mod tests {
 
     #[test]
     fn a_coordinator_that_comes_back_remembers_the_holder_and_the_last_token() {
-        let stored = Grants { last: 4, holder: Some(FIRST) };
+        let stored = grants(4, FIRST);
         let mut c = Harness::<Coordinator>::recovered(
             Complete::new(3),
             1..=3,
@@ -357,5 +403,34 @@ mod tests {
         let mut p = process(FIRST, Config::default());
         let step = p.message(COORDINATOR, Message::Grant(Token(3)));
         assert_eq!(step.effects, [send(COORDINATOR, Message::Release(Token(3)))]);
+    }
+
+    /// S1: the car park with N places.
+    #[test]
+    fn where_there_are_two_places_two_are_let_in() {
+        let mut c = process(COORDINATOR, Config { places: 2, ..Config::default() });
+        assert_eq!(c.message(FIRST, Message::Request).sent(), [(FIRST, Message::Grant(Token(1)))]);
+        assert_eq!(c.message(SECOND, Message::Request).sent(), [(SECOND, Message::Grant(Token(2)))]);
+        assert!(c.command(Command::Acquire).is_empty());
+        assert_eq!(c.message(FIRST, Message::Release(Token(1))).outputs().len(), 1, "now I am let in myself");
+    }
+
+    #[test]
+    fn those_who_share_go_in_together_but_nobody_overtakes_one_who_waits() {
+        let mut c = process(COORDINATOR, Config::default());
+        assert_eq!(c.message(FIRST, Message::Share).sent(), [(FIRST, Message::Grant(Token(1)))]);
+        assert_eq!(c.message(SECOND, Message::Share).sent(), [(SECOND, Message::Grant(Token(2)))]);
+        c.message(FIRST, Message::Release(Token(1)));
+        assert!(c.message(FIRST, Message::Request).is_empty(), "one shares still");
+        assert!(c.command(Command::Share).is_empty(), "one waits to be alone");
+        let alone = c.message(SECOND, Message::Release(Token(2)));
+        assert_eq!(alone.sent(), [(FIRST, Message::Grant(Token(3)))]);
+        assert_eq!(c.message(FIRST, Message::Release(Token(3))).outputs().len(), 1);
+    }
+
+    #[test]
+    fn a_participant_that_wants_to_share_says_so() {
+        let mut p = process(FIRST, Config::default());
+        assert_eq!(p.command(Command::Share).effects, [send(COORDINATOR, Message::Share)]);
     }
 }

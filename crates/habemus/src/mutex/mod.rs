@@ -6,6 +6,7 @@ use crate::property::{MutexMonitor, Population};
 use crate::{Problem, Status};
 
 pub mod coordinator;
+pub mod elected;
 pub mod lamport;
 pub mod maekawa;
 pub mod quorum;
@@ -30,6 +31,8 @@ pub struct Mutex;
 pub enum Command {
     /// To enter the critical section.
     Acquire,
+    /// To enter it together with others that share it, where the algorithm has such a mode; elsewhere alone.
+    Share,
     /// To leave it.
     Release,
 }
@@ -63,6 +66,7 @@ impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Command::Acquire => "acquire",
+            Command::Share => "share",
             Command::Release => "release",
         })
     }
@@ -84,18 +88,19 @@ impl Problem for Mutex {
     type Output = Output;
     type Monitor = MutexMonitor;
 
-    const COMMANDS: &'static [&'static str] = &["acquire", "release"];
+    const COMMANDS: &'static [&'static str] = &["acquire", "share", "release"];
 
     fn command(word: &str) -> Option<Command> {
         match word {
             "acquire" => Some(Command::Acquire),
+            "share" => Some(Command::Share),
             "release" => Some(Command::Release),
             _ => None,
         }
     }
 
     fn status_after_command(command: &Command) -> Option<Status> {
-        (*command == Command::Acquire).then_some(Status::Waiting)
+        (*command != Command::Release).then_some(Status::Waiting)
     }
 
     fn status_after_output(output: &Output) -> Option<Status> {

@@ -155,7 +155,7 @@ impl Process for Quorum {
 
     fn on_command(&mut self, command: Command, cx: &mut Context<'_, Self>) {
         match (command, self.place) {
-            (Command::Acquire, Place::Outside) => {
+            (Command::Acquire | Command::Share, Place::Outside) => {
                 self.failures = 0;
                 self.attempt(cx);
             }

@@ -92,7 +92,7 @@ impl Process for Raymond {
 
     fn on_command(&mut self, command: Command, cx: &mut Context<'_, Self>) {
         match (command, self.state) {
-            (Command::Acquire, State::Released) => {
+            (Command::Acquire | Command::Share, State::Released) => {
                 self.state = State::Wanted;
                 self.queue.push_back(cx.me());
                 self.serve_or_ask(cx);

@@ -74,7 +74,7 @@ impl Process for RicartAgrawala {
 
     fn on_command(&mut self, command: Command, cx: &mut Context<'_, Self>) {
         match (command, self.state) {
-            (Command::Acquire, State::Released) => self.ask(cx),
+            (Command::Acquire | Command::Share, State::Released) => self.ask(cx),
             (Command::Release, State::Held) => self.leave(cx),
             // Asking twice, or leaving while outside, changes nothing.
             _ => {}

@@ -12,7 +12,7 @@ use crate::{Address, Id, Problem};
 /// Processes are called by their identifiers, which are not their addresses; the higher is the better leader.
 pub(crate) struct Rehearsal<P, M> {
     pub(crate) monitor: M,
-    who: Population,
+    pub(crate) who: Population,
     now: Duration,
     violation: Option<String>,
     problem: PhantomData<P>,
@@ -24,6 +24,7 @@ impl<P: Problem<Command: Copy, Output: Copy>, M: Monitor<P>> Rehearsal<P, M> {
         let who = Population {
             ids: ids.iter().map(|id| Id(u64::from(*id))).collect(),
             preference: Some(ids.to_vec()),
+            places: 1,
         };
         let monitor = monitor(&who);
         Rehearsal { monitor, who, now: Duration::ZERO, violation: None, problem: PhantomData }

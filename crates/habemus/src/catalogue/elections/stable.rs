@@ -59,7 +59,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let system: System<StableElection> =
         System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
     let setup = Setup::new(entry, system, Some(preference), &shape);
-    stack::on_detector(setup, request, options, visitor)
+    stack::election_on_detector(setup, request, options, visitor)
 }
 
 fn configure(options: &Options<'_>) -> Result<Config, SetupError> {

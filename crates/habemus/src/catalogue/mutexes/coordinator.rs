@@ -47,6 +47,12 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             default: "false",
             help: "whether holders get a token that the resource checks",
         },
+        OptionSpec {
+            name: "places",
+            values: "number from 1",
+            default: "1",
+            help: "how many may be inside at once, as in S1's car park",
+        },
     ],
     cost_model: Some(CostModel { arrange, bound }),
 };
@@ -65,10 +71,14 @@ pub(in crate::catalogue) fn build<V: Visitor>(
         timeout: options.duration_or_none("timeout")?.flatten(),
         lease: options.duration_or_none("lease")?.flatten(),
         fencing: options.flag("fencing")?.unwrap_or(false),
+        places: options.number("places", 1..=u64::from(u32::MAX))?.unwrap_or(1) as usize,
     };
+    let places = config.places;
     let system: System<Coordinator> =
         System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
-    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+    let mut setup = Setup::new(entry, system, None, &shape);
+    setup.population.places = places;
+    Ok(visitor.visit(setup))
 }
 
 /// The first process coordinates; one other, or all others, enter once.

@@ -1,6 +1,7 @@
 //! The mutual exclusions of the catalogue, one file each: what is said of it, and how it is built.
 
 pub(super) mod coordinator;
+pub(super) mod elected_coordinator;
 pub(super) mod lamport;
 mod lock;
 pub(super) mod maekawa;

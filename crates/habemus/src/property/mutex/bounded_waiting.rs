@@ -32,7 +32,7 @@ impl Monitor<Mutex> for BoundedWaiting {
         let process = seen.process;
         self.inside.observe(seen);
         match seen.what {
-            What::Command(Command::Acquire) if !self.inside.contains(process) => {
+            What::Command(Command::Acquire | Command::Share) if !self.inside.contains(process) => {
                 self.requests.add(process);
                 return Ok(());
             }

@@ -35,12 +35,14 @@ impl Monitor<Mutex> for EntryInOrder {
         self.inside.observe(seen);
         match seen.what {
             // Whoever asks once more than needed asks for nothing.
-            What::Command(Command::Acquire) if !self.inside.contains(process) => match seen.clock {
-                Some(clock) => {
-                    self.pending.entry(process).or_insert_with(|| clock.clone());
+            What::Command(Command::Acquire | Command::Share) if !self.inside.contains(process) => {
+                match seen.clock {
+                    Some(clock) => {
+                        self.pending.entry(process).or_insert_with(|| clock.clone());
+                    }
+                    None => self.blind = true,
                 }
-                None => self.blind = true,
-            },
+            }
             What::Command(_) => {}
             What::Output(Output::Entered { .. }) => {
                 let Some(mine) = self.pending.remove(&process) else {

@@ -48,7 +48,7 @@ impl Monitor<Mutex> for EveryRequestServed {
     fn observe(&mut self, seen: &Observation<'_, Mutex>, _: &Population) -> Result<(), Violation> {
         let process = seen.process;
         match seen.what {
-            What::Command(Command::Acquire) => {
+            What::Command(Command::Acquire | Command::Share) => {
                 self.stages.entry(process).or_insert(Stage::Waiting);
             }
             What::Command(Command::Release) => {

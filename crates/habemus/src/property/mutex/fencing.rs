@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::sharing::Sharing;
 use crate::Address;
 use crate::mutex::{Command, Mutex, Output, Token};
 use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, at};
@@ -18,6 +19,8 @@ pub struct Fencing {
     resource: Resource,
     /// Those that have still to write: one process, unless EM1 is broken.
     holders: BTreeMap<Address, Holder>,
+    /// Those that only look.
+    sharing: Sharing,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,6 +90,11 @@ impl Monitor<Mutex> for Fencing {
     }
 
     fn observe(&mut self, seen: &Observation<'_, Mutex>, who: &Population) -> Result<(), Violation> {
+        self.sharing.observe(seen, self.holders.contains_key(&seen.process));
+        // Who parks a car does not write, and who shares does not either.
+        if who.places > 1 || self.sharing.contains(seen.process) {
+            return Ok(());
+        }
         match seen.what {
             What::Output(Output::Entered { token }) => self.enter(seen.process, *token, seen.at, who),
             What::Command(Command::Release) | What::Output(Output::Left) => {
@@ -96,7 +104,7 @@ impl Monitor<Mutex> for Fencing {
                 self.holders.remove(&seen.process);
                 Ok(())
             }
-            What::Command(Command::Acquire) => Ok(()),
+            What::Command(Command::Acquire | Command::Share) => Ok(()),
         }
     }
 

@@ -10,6 +10,7 @@ mod every_request_served;
 mod fencing;
 mod inside;
 mod one_inside;
+mod sharing;
 
 pub use bounded_waiting::BoundedWaiting;
 pub use entry_in_order::EntryInOrder;

@@ -1,16 +1,21 @@
 //! EM1: mutual exclusion itself.
 
 use super::inside::Inside;
+use super::sharing::Sharing;
 use crate::Address;
 use crate::mutex::{Mutex, Output};
 use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, at, crowd};
 
 /// EM1 (S1, safety): at most one process at a time is in the critical section.
 ///
+/// Where there are more places, as in S1's car park, at most so many; and those who asked to share may be inside
+/// together, but not with one who did not.
+///
 /// A process is inside until it is told that it has left; a crash takes it out as well.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OneInside {
     inside: Inside,
+    sharing: Sharing,
 }
 
 impl Monitor<Mutex> for OneInside {
@@ -24,15 +29,17 @@ impl Monitor<Mutex> for OneInside {
 
     fn observe(&mut self, seen: &Observation<'_, Mutex>, who: &Population) -> Result<(), Violation> {
         self.inside.observe(seen);
+        self.sharing.observe(seen, self.inside.contains(seen.process));
         if !matches!(seen.what, What::Output(Output::Entered { .. })) {
             return Ok(());
         }
+        let shares = self.sharing.contains(seen.process);
         let others: Vec<Address> = self.inside.others(seen.process).collect();
-        let were = match others.len() {
-            0 => return Ok(()),
-            1 => "was",
-            _ => "were",
-        };
+        let in_harmony = others.iter().all(|other| self.sharing.contains(*other) == shares);
+        if in_harmony && (shares || others.len() < who.places) {
+            return Ok(());
+        }
+        let were = if others.len() == 1 { "was" } else { "were" };
         let (process, time, others) = (who.id(seen.process), at(seen.at), crowd(others, who));
         Err(Violation(format!("{process} entered {time} while {others} {were} inside")))
     }
@@ -68,6 +75,31 @@ mod tests {
         run.output(1, ENTERED);
         run.output(3, ENTERED);
         assert_eq!(run.violation(), Some("3 entered at 5ms while 1 was inside"));
+    }
+
+    /// S1's car park has N places.
+    #[test]
+    fn where_there_are_more_places_more_may_enter() {
+        let mut run = Rehearsal::started([1, 2, 3], |_| OneInside::default());
+        run.who.places = 2;
+        run.output(1, ENTERED);
+        run.output(2, ENTERED);
+        assert_eq!(run.violation(), None);
+        run.output(3, ENTERED);
+        assert_eq!(run.violation(), Some("3 entered at 6ms while 1 and 2 were inside"));
+    }
+
+    #[test]
+    fn those_who_share_may_be_inside_together_but_not_with_another() {
+        let mut run = Rehearsal::started([1, 2, 3], |_| OneInside::default());
+        for id in [1, 2] {
+            run.command(id, Command::Share);
+            run.output(id, ENTERED);
+        }
+        assert_eq!(run.violation(), None);
+        run.command(3, Command::Acquire);
+        run.output(3, ENTERED);
+        assert_eq!(run.violation(), Some("3 entered at 9ms while 1 and 2 were inside"));
     }
 
     #[test]

@@ -1,0 +1,141 @@
+//! The elected coordinator in the catalogue.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::super::{
+    Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, build as any, shape, stack,
+};
+use super::lock;
+use crate::election::any::{AnyElection, Choice};
+use crate::mutex::elected::{Config, Elected, Variant};
+use crate::topology::Complete;
+use crate::{Process, System};
+
+/// The elections that can be held again and again.
+const ELECTIONS: &[&str] = &[
+    "bully",
+    "majority",
+    "stable",
+    "omega",
+    "collecting-ring",
+    "chang-roberts",
+    "franklin",
+    "hirschberg-sinclair",
+    "dolev-klawe-rodeh",
+    "itai-rodeh",
+    "yo-yo",
+    "capture-async",
+];
+
+/// What the options of the election begin with here.
+const PREFIX: &str = "election-";
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "elected-coordinator",
+    problem: "mutual exclusion",
+    summary: "whoever is elected coordinates; the next one asks everybody where they stand",
+    model: "crashes and recoveries with stable storage; as the election needs; without leases a detector that is \
+            right, with leases an election by majority and clocks that differ by a tenth at most",
+    topologies: &["complete"],
+    detectors: stack::DETECTORS,
+    promises: &["EM1", "EM2", "fencing"],
+    cost: "4 per entry; 2(n−1) and the election for a new coordinator",
+    notes: "S4",
+    options: &[
+        OptionSpec {
+            name: "election",
+            values: "bully | majority | stable | omega | collecting-ring | chang-roberts | franklin | \
+                     hirschberg-sinclair | dolev-klawe-rodeh | itai-rodeh | yo-yo | capture-async",
+            default: "bully",
+            help: "what elects the coordinator",
+        },
+        OptionSpec {
+            name: "election-*",
+            values: "as the election says",
+            default: "as the election says",
+            help: "any option of the election, such as election-least-timeout",
+        },
+        OptionSpec {
+            name: "lease",
+            values: "duration | none",
+            default: "none; 1s with majority",
+            help: "after how long a holder leaves by itself",
+        },
+        OptionSpec {
+            name: "retry",
+            values: "duration",
+            default: "200ms",
+            help: "after how long to say again what nobody has answered",
+        },
+        lock::FENCING,
+        OptionSpec {
+            name: "variant",
+            values: "complete | mutant-forgetful",
+            default: "complete",
+            help: "the rules, or a new coordinator that grants before it knows who is inside",
+        },
+    ],
+    cost_model: None,
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    let choices: Vec<(&str, &str)> = ELECTIONS.iter().map(|name| (*name, *name)).collect();
+    let name = options.choice("election", &choices)?.unwrap_or("bully");
+    let below = election(name, request)?;
+    let majority = name == "majority";
+    let variants = [("complete", Variant::Complete), ("mutant-forgetful", Variant::MutantForgetful)];
+    let network = Complete::new(request.ids.len());
+    let config = Config {
+        election: System::new(network.clone(), request.ids.clone(), below.choice)?,
+        lease: options.duration_or_none("lease")?.unwrap_or(majority.then_some(Duration::from_secs(1))),
+        retry: options.positive("retry")?.unwrap_or(Duration::from_millis(200)),
+        majority,
+        fencing: lock::fencing(options)?,
+        variant: options.choice("variant", &variants)?.unwrap_or_default(),
+    };
+    let system: System<Elected<AnyElection>> = System::new(network, request.ids.clone(), config)?;
+    let setup = Setup { perpetual: below.perpetual, ..Setup::new(entry, system, None, &shape) };
+    stack::on_detector(setup, request, options, visitor)
+}
+
+/// The election as the catalogue builds it: as a service, its options being those with the prefix.
+fn election(name: &str, request: &Request<'_>) -> Result<Below, SetupError> {
+    let stripped = |(option, value): (&String, &String)| {
+        option.strip_prefix(PREFIX).map(|option| (option.to_owned(), value.clone()))
+    };
+    let options: BTreeMap<String, String> = request.options.iter().filter_map(stripped).collect();
+    let entry = super::super::entry(name)?;
+    // On an oracle it is a service, and nothing is stacked under it here: the lock stands on the detector.
+    let detector = entry.detectors.contains(&"oracle").then_some("oracle");
+    let request = Request { algorithm: name, shape: None, detector, options: &options, ..request.clone() };
+    any(&request, Keep)?.ok_or_else(|| SetupError::Unfit {
+        what: "election",
+        name: name.to_owned(),
+        reason: "with these options it is not held again and again".to_owned(),
+    })
+}
+
+/// What stands below the lock.
+struct Below {
+    choice: Choice,
+    perpetual: bool,
+}
+
+/// Keeps the system of an election, whichever it is.
+struct Keep;
+
+impl Visitor for Keep {
+    type Result = Option<Below>;
+
+    fn visit<P: Process>(self, setup: Setup<P>) -> Option<Below> {
+        let perpetual = setup.perpetual;
+        Choice::of(setup.system).map(|choice| Below { choice, perpetual })
+    }
+}

@@ -1,0 +1,145 @@
+//! The rules of everybody, the coordinator included: to want to enter, and to obey the latest reign.
+
+use super::message::{LockMessage, Place, Ticket, Timer};
+use super::{Elected, Reign, Variant};
+use crate::election::{Command as Elect, Election};
+use crate::mutex::{Command, Output, Token};
+use crate::{Address, Context, Process};
+
+impl<E: Process<Problem = Election>> Elected<E> {
+    pub(super) fn on_wish(&mut self, command: Command, cx: &mut Context<'_, Self>) {
+        match (command, self.place) {
+            (Command::Acquire | Command::Share, Place::Outside) => {
+                self.place = Place::Waiting;
+                self.request(cx);
+                if !self.leader_known {
+                    // S4: who needs a coordinator and knows none calls an election.
+                    self.elect(cx, |election, cx| election.on_command(Elect::Elect, cx));
+                }
+                self.try_again_later(cx);
+            }
+            (Command::Release, Place::Inside { ticket, .. }) => self.leave(ticket, cx),
+            // Asking twice, or leaving while outside, changes nothing.
+            _ => {}
+        }
+    }
+
+    /// Asks with a new ticket. Its lease runs from now: earlier than from any grant of it.
+    fn request(&mut self, cx: &mut Context<'_, Self>) {
+        self.ticket.number += 1;
+        let (reign, ticket) = (self.reign.number, self.ticket);
+        if let Some(lease) = cx.config().lease {
+            cx.set_timer(Timer::LeaseOver(ticket), lease);
+        }
+        if reign > 0 {
+            self.tell(self.reign.coordinator, LockMessage::Request { reign, ticket }, cx);
+        }
+    }
+
+    /// A new coordinator asks where I am.
+    pub(super) fn on_ask(&mut self, from: Address, reign: u64, cx: &mut Context<'_, Self>) {
+        let asked = Reign { number: reign, coordinator: from };
+        if reign < self.reign.number || (reign == self.reign.number && asked != self.reign) {
+            self.tell(from, LockMessage::Outdated { reign: self.reign.number }, cx);
+            return;
+        }
+        if asked != self.reign {
+            self.obey(asked, cx);
+            // If I led, a later leader does now; should the election not say so, I shall be back.
+            self.office = None;
+        }
+        let (ticket, place) = (self.ticket, self.place);
+        self.tell(from, LockMessage::Here { reign, ticket, place }, cx);
+        self.try_again_later(cx);
+    }
+
+    /// Takes note of a reign, for ever: no later coordinator may use its number.
+    pub(super) fn obey(&mut self, reign: Reign, cx: &mut Context<'_, Self>) {
+        self.reign = reign;
+        // The new coordinator learns from my place what I have released.
+        self.unreleased = None;
+        self.remember(cx);
+    }
+
+    pub(super) fn on_grant(
+        &mut self,
+        from: Address,
+        reign: u64,
+        ticket: Ticket,
+        token: Token,
+        cx: &mut Context<'_, Self>,
+    ) {
+        match self.place {
+            // It is said twice.
+            Place::Inside { ticket: mine, .. } if mine == ticket => {}
+            Place::Waiting if reign == self.reign.number && self.is_valid(ticket) => {
+                self.place = Place::Inside { ticket, token };
+                cx.output(Output::Entered { token: cx.config().fencing.then_some(token) });
+            }
+            // The turn of a wish that is over is for somebody else.
+            _ => self.tell(from, LockMessage::Release { reign, ticket }, cx),
+        }
+    }
+
+    /// Whether a ticket is of the present wish and its lease not yet over.
+    fn is_valid(&self, ticket: Ticket) -> bool {
+        ticket.incarnation == self.ticket.incarnation
+            && (self.valid_from..=self.ticket.number).contains(&ticket.number)
+    }
+
+    pub(super) fn on_lease_over(&mut self, ticket: Ticket, cx: &mut Context<'_, Self>) {
+        match self.place {
+            Place::Inside { ticket: mine, .. } if mine == ticket => self.leave(ticket, cx),
+            _ => self.valid_from = self.valid_from.max(ticket.number + 1),
+        }
+    }
+
+    fn leave(&mut self, ticket: Ticket, cx: &mut Context<'_, Self>) {
+        self.place = Place::Outside;
+        self.valid_from = self.ticket.number + 1;
+        if cx.config().lease.is_some() {
+            cx.cancel_timer(Timer::LeaseOver(ticket));
+        }
+        cx.output(Output::Left);
+        self.release(cx);
+    }
+
+    /// Closes all tickets so far, until it is acknowledged.
+    pub(super) fn release(&mut self, cx: &mut Context<'_, Self>) {
+        self.unreleased = Some(self.ticket);
+        self.say_release(cx);
+        self.try_again_later(cx);
+    }
+
+    fn say_release(&mut self, cx: &mut Context<'_, Self>) {
+        if let Some(ticket) = self.unreleased {
+            let reign = self.reign.number;
+            self.tell(self.reign.coordinator, LockMessage::Release { reign, ticket }, cx);
+        }
+    }
+
+    /// Somebody has not answered: it did not hear me, or I did not hear it.
+    pub(super) fn on_retry(&mut self, cx: &mut Context<'_, Self>) {
+        if self.leads && self.office.is_none() {
+            self.begin_reign(cx);
+        }
+        self.say_release(cx);
+        if self.place == Place::Waiting {
+            self.request(cx);
+        }
+        self.ask_again(cx);
+        self.try_again_later(cx);
+    }
+
+    /// Sets the alarm if an answer is due.
+    pub(super) fn try_again_later(&mut self, cx: &mut Context<'_, Self>) {
+        let owed = self.place == Place::Waiting
+            || self.unreleased.is_some()
+            || (self.leads && self.office.is_none())
+            || !self.silent(cx).is_empty();
+        if owed && cx.config().variant != Variant::MutantForgetful {
+            let retry = cx.config().retry;
+            cx.set_timer(Timer::Retry, retry..=2 * retry);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Who shares the critical section, or asks to.
+
+use std::collections::BTreeSet;
+
+use crate::Address;
+use crate::mutex::{Command, Mutex};
+use crate::property::{Observation, What};
+
+/// The processes whose latest request is to share. What one asks from inside is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Sharing(BTreeSet<Address>);
+
+impl Sharing {
+    pub(super) fn observe(&mut self, seen: &Observation<'_, Mutex>, is_inside: bool) {
+        match seen.what {
+            What::Command(Command::Share) if !is_inside => {
+                self.0.insert(seen.process);
+            }
+            What::Command(Command::Acquire) if !is_inside => {
+                self.0.remove(&seen.process);
+            }
+            What::Started | What::Crashed => {
+                self.0.remove(&seen.process);
+            }
+            What::Command(_) | What::Output(_) => {}
+        }
+    }
+
+    pub(super) fn contains(&self, process: Address) -> bool {
+        self.0.contains(&process)
+    }
+}
