@@ -1,5 +1,6 @@
 //! Parameters as people write them: names and texts, checked against what an algorithm takes.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::{Entry, Request, SetupError};
@@ -104,7 +105,22 @@ impl<'a> Options<'a> {
     /// # Errors
     /// The first option that does not exist.
     pub fn new(entry: &Entry, request: &'a Request<'a>) -> Result<Self, SetupError> {
-        let known = || entry.all_options().map(|option| option.name);
+        Self::checked(request, || entry.all_options().map(|option| option.name))
+    }
+
+    /// Checks that some detector has every option that is given.
+    ///
+    /// # Errors
+    /// The first option that does not exist.
+    pub(super) fn of_detectors(detectors: &[&str], request: &'a Request<'a>) -> Result<Self, SetupError> {
+        let all = || detectors.iter().flat_map(|detector| of_detector(detector));
+        Self::checked(request, || all().map(|option| option.name).collect::<BTreeSet<_>>().into_iter())
+    }
+
+    fn checked<I: Iterator<Item = &'static str>>(
+        request: &'a Request<'a>,
+        known: impl Fn() -> I,
+    ) -> Result<Self, SetupError> {
         match request.options.keys().find(|name| !known().any(|other| other == name.as_str())) {
             Some(name) => Err(SetupError::Unknown {
                 what: "option",
