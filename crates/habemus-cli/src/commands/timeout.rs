@@ -152,7 +152,7 @@ impl Timeout {
         }
         match &self.delays {
             None => Ok(from_latency(&habemus_scenario::Network::default().latency)),
-            Some(text) if Path::new(text).is_file() => from_file(Path::new(text)),
+            Some(text) if Path::new(text).exists() => from_file(Path::new(text)),
             Some(text) => match text.parse::<Latency>() {
                 Ok(latency) => Ok(from_latency(&latency)),
                 Err(error) => Err(Complaint::help(
