@@ -42,83 +42,12 @@ pub(crate) struct What {
     /// Who starts at the beginning: 17,3 or all (the default for elections).
     #[arg(long, value_name = "IDS|all|none", help_heading = "Script")]
     start: Option<String>,
-    /// A line of a script: "20ms crash 5", "when 3 sends Ok: crash 3".
-    #[arg(long, value_name = "LINE", help_heading = "Script")]
-    at: Vec<String>,
-    /// Crash processes: 5@20ms.
-    #[arg(long, value_name = "IDS@TIME", help_heading = "Script")]
-    crash: Vec<String>,
-    /// Recover processes: 5@60ms.
-    #[arg(long, value_name = "IDS@TIME", help_heading = "Script")]
-    recover: Vec<String>,
-    /// Pause processes, as SIGSTOP does: 5@20ms.
-    #[arg(long, value_name = "IDS@TIME", help_heading = "Script")]
-    pause: Vec<String>,
-    /// Resume paused processes: 5@60ms.
-    #[arg(long, value_name = "IDS@TIME", help_heading = "Script")]
-    resume: Vec<String>,
-    /// Cut links, both ways or one: 1-2@10ms, 1->2@10ms.
-    #[arg(long, value_name = "LINKS@TIME", help_heading = "Script")]
-    cut: Vec<String>,
-    /// Split the processes into groups: "1,2 | 3,4,5@10ms".
-    #[arg(long, value_name = "GROUPS@TIME", help_heading = "Script")]
-    partition: Vec<String>,
-    /// Heal links, or all of them: 1-2@50ms, @50ms.
-    #[arg(long, value_name = "LINKS@TIME", help_heading = "Script")]
-    heal: Vec<String>,
-
-    /// What is promised about time: asynchronous, synchronous, partially-synchronous.
-    #[arg(long, value_name = "MODEL", help_heading = "Network")]
-    model: Option<String>,
-    /// The pulse of a synchronous network [default: 10ms].
-    #[arg(long, value_name = "TIME", help_heading = "Network")]
-    pulse: Option<String>,
-    /// The Global Stabilization Time of a partially synchronous network [default: 1s].
-    #[arg(long, value_name = "TIME", help_heading = "Network")]
-    gst: Option<String>,
-    /// The bound on latency after it [default: 10ms].
-    #[arg(long, value_name = "TIME", help_heading = "Network")]
-    delta: Option<String>,
-    /// 5ms, 1ms..10ms, "exponential 5ms" or "log-normal 5ms 0.8" [default: 1ms..10ms].
-    #[arg(long, value_name = "TIME", help_heading = "Network")]
-    latency: Option<String>,
-    /// Whether messages on a link stay in order: fifo or any [default: fifo].
-    #[arg(long, value_name = "ORDER", help_heading = "Network")]
-    order: Option<String>,
-    /// How many messages are lost: 1%.
-    #[arg(long, value_name = "SHARE", help_heading = "Network")]
-    loss: Option<String>,
-    /// How many messages arrive twice: 1%.
-    #[arg(long, value_name = "SHARE", help_heading = "Network")]
-    duplication: Option<String>,
-
-    /// Random crashes, over all processes: 2/s.
-    #[arg(long, value_name = "RATE", help_heading = "Random faults")]
-    crash_rate: Option<String>,
-    /// How long a crashed process stays down [default: 50ms..200ms]; never: for ever.
-    #[arg(long, value_name = "TIME", help_heading = "Random faults")]
-    recover_after: Option<String>,
-    /// Recovering processes have forgotten what they had stored.
-    #[arg(long, help_heading = "Random faults")]
-    amnesia: bool,
-    /// How many processes may be down at once [default: a minority].
-    #[arg(long, value_name = "N", help_heading = "Random faults")]
-    most_down: Option<usize>,
-    /// Random pauses, over all processes: 2/s.
-    #[arg(long, value_name = "RATE", help_heading = "Random faults")]
-    pause_rate: Option<String>,
-    /// How long a pause lasts [default: 10ms..200ms].
-    #[arg(long, value_name = "TIME", help_heading = "Random faults")]
-    pause_for: Option<String>,
-    /// Random cuts of links and partitions: 2/s.
-    #[arg(long, value_name = "RATE", help_heading = "Random faults")]
-    cut_rate: Option<String>,
-    /// How long a cut lasts [default: 10ms..200ms].
-    #[arg(long, value_name = "TIME", help_heading = "Random faults")]
-    cut_for: Option<String>,
-    /// When the random faults end and all is well again [default: 2s].
-    #[arg(long, value_name = "TIME", help_heading = "Random faults")]
-    faults_until: Option<String>,
+    #[command(flatten)]
+    script: ScriptFlags,
+    #[command(flatten)]
+    network: NetworkFlags,
+    #[command(flatten)]
+    random: RandomFlags,
 
     /// How often each client enters a lock [default: 1].
     #[arg(long, value_name = "N", help_heading = "Clients of a lock")]
@@ -147,6 +76,96 @@ pub(crate) struct What {
     event_limit: Option<u64>,
 }
 
+/// What goes wrong when.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct ScriptFlags {
+    /// A line of a script: "20ms crash 5", "when 3 sends Ok: crash 3".
+    #[arg(long, value_name = "LINE", help_heading = "Script")]
+    at: Vec<String>,
+    /// Crash processes: 5@20ms.
+    #[arg(long, value_name = "IDS@TIME", help_heading = "Script")]
+    crash: Vec<String>,
+    /// Recover processes: 5@60ms.
+    #[arg(long, value_name = "IDS@TIME", help_heading = "Script")]
+    recover: Vec<String>,
+    /// Pause processes, as SIGSTOP does: 5@20ms.
+    #[arg(long, value_name = "IDS@TIME", help_heading = "Script")]
+    pause: Vec<String>,
+    /// Resume paused processes: 5@60ms.
+    #[arg(long, value_name = "IDS@TIME", help_heading = "Script")]
+    resume: Vec<String>,
+    /// Cut links, both ways or one: 1-2@10ms, 1->2@10ms.
+    #[arg(long, value_name = "LINKS@TIME", help_heading = "Script")]
+    cut: Vec<String>,
+    /// Split the processes into groups: "1,2 | 3,4,5@10ms".
+    #[arg(long, value_name = "GROUPS@TIME", help_heading = "Script")]
+    partition: Vec<String>,
+    /// Heal links, or all of them: 1-2@50ms, @50ms.
+    #[arg(long, value_name = "LINKS@TIME", help_heading = "Script")]
+    heal: Vec<String>,
+}
+
+/// The network.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct NetworkFlags {
+    /// What is promised about time: asynchronous, synchronous, partially-synchronous.
+    #[arg(long, value_name = "MODEL", help_heading = "Network")]
+    model: Option<String>,
+    /// The pulse of a synchronous network [default: 10ms].
+    #[arg(long, value_name = "TIME", help_heading = "Network")]
+    pulse: Option<String>,
+    /// The Global Stabilization Time of a partially synchronous network [default: 1s].
+    #[arg(long, value_name = "TIME", help_heading = "Network")]
+    gst: Option<String>,
+    /// The bound on latency after it [default: 10ms].
+    #[arg(long, value_name = "TIME", help_heading = "Network")]
+    delta: Option<String>,
+    /// 5ms, 1ms..10ms, "exponential 5ms" or "log-normal 5ms 0.8" [default: 1ms..10ms].
+    #[arg(long, value_name = "TIME", help_heading = "Network")]
+    latency: Option<String>,
+    /// Whether messages on a link stay in order: fifo or any [default: fifo].
+    #[arg(long, value_name = "ORDER", help_heading = "Network")]
+    order: Option<String>,
+    /// How many messages are lost: 1%.
+    #[arg(long, value_name = "SHARE", help_heading = "Network")]
+    loss: Option<String>,
+    /// How many messages arrive twice: 1%.
+    #[arg(long, value_name = "SHARE", help_heading = "Network")]
+    duplication: Option<String>,
+}
+
+/// What goes wrong at random.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct RandomFlags {
+    /// Random crashes, over all processes: 2/s.
+    #[arg(long, value_name = "RATE", help_heading = "Random faults")]
+    crash_rate: Option<String>,
+    /// How long a crashed process stays down [default: 50ms..200ms]; never: for ever.
+    #[arg(long, value_name = "TIME", help_heading = "Random faults")]
+    recover_after: Option<String>,
+    /// Recovering processes have forgotten what they had stored.
+    #[arg(long, help_heading = "Random faults")]
+    amnesia: bool,
+    /// How many processes may be down at once [default: a minority].
+    #[arg(long, value_name = "N", help_heading = "Random faults")]
+    most_down: Option<usize>,
+    /// Random pauses, over all processes: 2/s.
+    #[arg(long, value_name = "RATE", help_heading = "Random faults")]
+    pause_rate: Option<String>,
+    /// How long a pause lasts [default: 10ms..200ms].
+    #[arg(long, value_name = "TIME", help_heading = "Random faults")]
+    pause_for: Option<String>,
+    /// Random cuts of links and partitions: 2/s.
+    #[arg(long, value_name = "RATE", help_heading = "Random faults")]
+    cut_rate: Option<String>,
+    /// How long a cut lasts [default: 10ms..200ms].
+    #[arg(long, value_name = "TIME", help_heading = "Random faults")]
+    cut_for: Option<String>,
+    /// When the random faults end and all is well again [default: 2s].
+    #[arg(long, value_name = "TIME", help_heading = "Random faults")]
+    faults_until: Option<String>,
+}
+
 /// A scenario, and the file it came from.
 pub(crate) struct Described {
     /// What to run.
@@ -168,9 +187,9 @@ impl What {
             scenario.network.model = TimeModel::Synchronous { pulse: habemus::DEFAULT_PULSE };
         }
         self.system(&mut scenario)?;
-        self.network(&mut scenario)?;
+        self.network.apply(&mut scenario)?;
         self.script(&mut scenario, parsed.is_some())?;
-        self.random(&mut scenario)?;
+        self.random.apply(&mut scenario)?;
         self.clients(&mut scenario, parsed.is_some())?;
         self.limits(&mut scenario)?;
         Ok(Described { scenario, parsed })
@@ -222,7 +241,98 @@ impl What {
         Ok(())
     }
 
-    fn network(&self, scenario: &mut Scenario) -> Result<(), Complaint> {
+    fn script(&self, scenario: &mut Scenario, from_file: bool) -> Result<(), Complaint> {
+        let processes = Processes::new(&scenario.ids);
+        let mut cues = self.script.cues(&processes)?;
+        let problem = catalogue::entry(&scenario.algorithm).map(|entry| entry.problem).unwrap_or_default();
+        let start = match (&self.start, from_file) {
+            (Some(start), _) if start == "none" => None,
+            (Some(start), _) => {
+                Some(script::parse_processes(start, &processes).map_err(|e| flag("start", &e))?)
+            }
+            (None, false) if problem == "election" && !has_command(&cues) => Some(scenario.ids.clone()),
+            (None, _) => None,
+        };
+        if let Some(start) = start {
+            let word = if problem == "election" { "elect" } else { "acquire" };
+            let action = Action::Command { word: word.to_owned(), processes: start };
+            cues.push(Cue { occasion: Occasion::At(Duration::ZERO), action });
+        }
+        scenario.script.extend(cues);
+        Ok(())
+    }
+
+    fn clients(&self, scenario: &mut Scenario, from_file: bool) -> Result<(), Complaint> {
+        let given =
+            self.entries.is_some() || self.clients.is_some() || self.hold.is_some() || self.think.is_some();
+        let is_lock =
+            catalogue::entry(&scenario.algorithm).is_ok_and(|entry| entry.problem == "mutual exclusion");
+        if !given && (from_file || !is_lock) {
+            return Ok(());
+        }
+        let usual = Workload::usual(has_command(&scenario.script));
+        let workload = scenario.workload.get_or_insert(usual);
+        workload.entries = self.entries.unwrap_or(workload.entries);
+        let range = |name: &str, text: &Option<String>, otherwise| match text {
+            Some(text) => units::parse_range(text).map_err(|e| flag(name, &e)),
+            None => Ok(otherwise),
+        };
+        workload.hold = range("hold", &self.hold, workload.hold)?;
+        workload.think = range("think", &self.think, workload.think)?;
+        if let Some(clients) = &self.clients {
+            let processes = Processes::new(&scenario.ids);
+            workload.clients =
+                script::parse_processes(clients, &processes).map_err(|e| flag("clients", &e))?;
+        }
+        Ok(())
+    }
+
+    fn limits(&self, scenario: &mut Scenario) -> Result<(), Complaint> {
+        if let Some(until) = &self.until {
+            scenario.until = until.parse().map_err(|e: units::UnitError| flag("until", &e))?;
+        }
+        if let Some(limit) = &self.time_limit {
+            scenario.time_limit = Some(units::parse_duration(limit).map_err(|e| flag("time-limit", &e))?);
+        }
+        if let Some(limit) = self.event_limit {
+            scenario.event_limit = limit;
+        }
+        Ok(())
+    }
+}
+
+impl ScriptFlags {
+    /// As cues of a scenario.
+    pub(crate) fn cues(&self, processes: &Processes<'_>) -> Result<Vec<Cue>, Complaint> {
+        let mut cues = Vec::new();
+        for (word, values) in [
+            ("crash", &self.crash),
+            ("recover", &self.recover),
+            ("pause", &self.pause),
+            ("resume", &self.resume),
+            ("cut", &self.cut),
+            ("partition", &self.partition),
+            ("heal", &self.heal),
+        ] {
+            for value in values {
+                cues.push(script::parse_flag(word, value, processes).map_err(|e| flag(word, &e))?);
+            }
+        }
+        for line in &self.at {
+            cues.push(script::parse_line(line, processes).map_err(|e| flag("at", &e))?.cue);
+        }
+        Ok(cues)
+    }
+
+    /// Whether it says who crashes: by a flag, or perhaps by a line.
+    pub(crate) fn crashes(&self) -> bool {
+        !self.crash.is_empty() || !self.at.is_empty()
+    }
+}
+
+impl NetworkFlags {
+    /// Changes the network of a scenario.
+    pub(crate) fn apply(&self, scenario: &mut Scenario) -> Result<(), Complaint> {
         let network = &mut scenario.network;
         let time = |name: &str, text: &Option<String>, otherwise: u64| match text {
             Some(text) => units::parse_duration(text).map_err(|e| flag(name, &e)),
@@ -281,45 +391,16 @@ impl What {
         }
         Ok(())
     }
+}
 
-    fn script(&self, scenario: &mut Scenario, from_file: bool) -> Result<(), Complaint> {
-        let processes = Processes::new(&scenario.ids);
-        let mut cues = Vec::new();
-        for (word, values) in [
-            ("crash", &self.crash),
-            ("recover", &self.recover),
-            ("pause", &self.pause),
-            ("resume", &self.resume),
-            ("cut", &self.cut),
-            ("partition", &self.partition),
-            ("heal", &self.heal),
-        ] {
-            for value in values {
-                cues.push(script::parse_flag(word, value, &processes).map_err(|e| flag(word, &e))?);
-            }
-        }
-        for line in &self.at {
-            cues.push(script::parse_line(line, &processes).map_err(|e| flag("at", &e))?.cue);
-        }
-        let problem = catalogue::entry(&scenario.algorithm).map(|entry| entry.problem).unwrap_or_default();
-        let start = match (&self.start, from_file) {
-            (Some(start), _) if start == "none" => None,
-            (Some(start), _) => {
-                Some(script::parse_processes(start, &processes).map_err(|e| flag("start", &e))?)
-            }
-            (None, false) if problem == "election" && !has_command(&cues) => Some(scenario.ids.clone()),
-            (None, _) => None,
-        };
-        if let Some(start) = start {
-            let word = if problem == "election" { "elect" } else { "acquire" };
-            let action = Action::Command { word: word.to_owned(), processes: start };
-            cues.push(Cue { occasion: Occasion::At(Duration::ZERO), action });
-        }
-        scenario.script.extend(cues);
-        Ok(())
+impl RandomFlags {
+    /// Whether it says when the faults end.
+    pub(crate) fn ends(&self) -> bool {
+        self.faults_until.is_some()
     }
 
-    fn random(&self, scenario: &mut Scenario) -> Result<(), Complaint> {
+    /// Changes the random faults of a scenario.
+    pub(crate) fn apply(&self, scenario: &mut Scenario) -> Result<(), Complaint> {
         let rate = |name: &str, text: &Option<String>| match text {
             Some(text) => units::parse_rate(text).map(Some).map_err(|e| flag(name, &e)),
             None => Ok(None),
@@ -354,44 +435,6 @@ impl What {
         }
         Ok(())
     }
-
-    fn clients(&self, scenario: &mut Scenario, from_file: bool) -> Result<(), Complaint> {
-        let given =
-            self.entries.is_some() || self.clients.is_some() || self.hold.is_some() || self.think.is_some();
-        let is_lock =
-            catalogue::entry(&scenario.algorithm).is_ok_and(|entry| entry.problem == "mutual exclusion");
-        if !given && (from_file || !is_lock) {
-            return Ok(());
-        }
-        let usual = Workload::usual(has_command(&scenario.script));
-        let workload = scenario.workload.get_or_insert(usual);
-        workload.entries = self.entries.unwrap_or(workload.entries);
-        let range = |name: &str, text: &Option<String>, otherwise| match text {
-            Some(text) => units::parse_range(text).map_err(|e| flag(name, &e)),
-            None => Ok(otherwise),
-        };
-        workload.hold = range("hold", &self.hold, workload.hold)?;
-        workload.think = range("think", &self.think, workload.think)?;
-        if let Some(clients) = &self.clients {
-            let processes = Processes::new(&scenario.ids);
-            workload.clients =
-                script::parse_processes(clients, &processes).map_err(|e| flag("clients", &e))?;
-        }
-        Ok(())
-    }
-
-    fn limits(&self, scenario: &mut Scenario) -> Result<(), Complaint> {
-        if let Some(until) = &self.until {
-            scenario.until = until.parse().map_err(|e: units::UnitError| flag("until", &e))?;
-        }
-        if let Some(limit) = &self.time_limit {
-            scenario.time_limit = Some(units::parse_duration(limit).map_err(|e| flag("time-limit", &e))?);
-        }
-        if let Some(limit) = self.event_limit {
-            scenario.event_limit = limit;
-        }
-        Ok(())
-    }
 }
 
 fn has_command(cues: &[Cue]) -> bool {
@@ -399,7 +442,7 @@ fn has_command(cues: &[Cue]) -> bool {
 }
 
 /// Something wrong with a flag's value.
-fn flag(name: &str, error: &impl std::fmt::Display) -> Complaint {
+pub(crate) fn flag(name: &str, error: &impl std::fmt::Display) -> Complaint {
     Complaint::new(format!("--{name}: {error}"))
 }
 

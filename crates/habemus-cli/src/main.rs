@@ -41,6 +41,12 @@ enum Command {
     Sweep(Box<commands::sweep::Sweep>),
     /// Measure messages beside the theorem's figure.
     Cost(commands::cost::Cost),
+    /// Measure how good failure detectors are, over the same network with the same crashes.
+    Detectors(Box<commands::detectors::Detectors>),
+    /// Find the timeout with the least expected cost.
+    Timeout(commands::timeout::Timeout),
+    /// How likely coordinators that forget let two participants in.
+    Quorum(commands::quorum::Quorum),
     /// Draw a recorded trace.
     Draw(commands::draw::Draw),
     /// Print completions for a shell.
@@ -72,6 +78,9 @@ fn main() -> ExitCode {
         Command::Run(run) => run.execute(),
         Command::Sweep(sweep) => sweep.execute(),
         Command::Cost(cost) => cost.execute(),
+        Command::Detectors(detectors) => detectors.execute(),
+        Command::Timeout(timeout) => timeout.execute(),
+        Command::Quorum(quorum) => quorum.execute(),
         Command::Draw(draw) => draw.execute(),
         Command::Completions(completions) => completions.execute(),
     };

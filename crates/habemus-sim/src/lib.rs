@@ -1,7 +1,8 @@
 //! Deterministic simulation: virtual time, a seeded network, faults, properties, a trace.
 //!
 //! One seed replays everything bit for bit. [`run()`] plays a scenario, [`sweep()`] plays it under thousands of
-//! seeds, [`cost()`] measures an algorithm's messages against theory, and [`Simulation`] is the engine below
+//! seeds, [`cost()`] measures an algorithm's messages against theory, [`quality()`] measures how good failure
+//! detectors are, and [`Simulation`] is the engine below
 //! them, for whoever wants to drive a process of their own.
 
 mod cost;
@@ -10,7 +11,9 @@ mod faults;
 mod network;
 mod observer;
 mod plan;
+mod quality;
 mod queue;
+mod quorum;
 mod random;
 mod report;
 mod run;
@@ -25,7 +28,9 @@ pub use cost::{CostError, CostPoint, CostRequest, cost};
 pub use faults::draw_faults;
 pub use observer::{NetworkChange, Notice, Observer};
 pub use plan::PlanError;
+pub use quality::{MOST_WATCHED, Quality, QualityRequest, quality};
 pub use queue::Queue;
+pub use quorum::{Sampled, sample_quorum};
 pub use random::{Stream, Use};
 pub use report::{PropertyLine, Report};
 pub use run::{RunError, run, run_controlled};

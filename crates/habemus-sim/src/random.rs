@@ -18,6 +18,8 @@ pub enum Use {
     Faults,
     /// Arrangements and topologies.
     Layout,
+    /// Trials to hold a formula against.
+    Sampling,
 }
 
 /// A stream of random numbers.

@@ -69,6 +69,15 @@ impl Spread {
         self.count += 1;
     }
 
+    pub(crate) fn merge(&mut self, other: &Spread) {
+        if other.count > 0 {
+            self.least = if self.count == 0 { other.least } else { self.least.min(other.least) };
+            self.most = self.most.max(other.most);
+            self.total += other.total;
+            self.count += other.count;
+        }
+    }
+
     /// The mean, if there is one.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.total as f64 / self.count as f64)
@@ -139,5 +148,13 @@ mod tests {
         let mut spread = Spread::default();
         [4, 2, 6].into_iter().for_each(|span| spread.add(span));
         assert_eq!((spread.least, spread.mean(), spread.most), (2, Some(4.0), 6));
+        let mut merged = Spread::default();
+        merged.merge(&spread);
+        merged.merge(&Spread::default());
+        assert_eq!(merged, spread);
+        let mut another = Spread::default();
+        another.add(1);
+        merged.merge(&another);
+        assert_eq!((merged.count, merged.least, merged.total, merged.most), (4, 1, 13, 6));
     }
 }

@@ -1,7 +1,9 @@
 //! One trace for everything that runs: simulator, model checker and real nodes all write it, and every
 //! picture and every check reads it.
 
+mod delays;
 pub mod draw;
 mod trace;
 
+pub use delays::MessageDelays;
 pub use trace::{Dropped, FORMAT, Happening, Header, ReadError, Record, Trace};

@@ -2,7 +2,10 @@
 
 pub(crate) mod completions;
 pub(crate) mod cost;
+pub(crate) mod detectors;
 pub(crate) mod draw;
 pub(crate) mod list;
+pub(crate) mod quorum;
 pub(crate) mod run;
 pub(crate) mod sweep;
+pub(crate) mod timeout;

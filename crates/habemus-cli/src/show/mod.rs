@@ -1,14 +1,22 @@
 //! Results as people read them.
 
 mod cost;
+mod detectors;
 mod plot;
+mod quorum;
 mod report;
 mod sweep;
+mod timeout;
+mod timeout_plot;
 
 pub(crate) use cost::{cost_csv, cost_heading, cost_row, cost_summary};
+pub(crate) use detectors::detectors;
 pub(crate) use plot::cost_plot;
+pub(crate) use quorum::quorum;
 pub(crate) use report::report;
 pub(crate) use sweep::sweep;
+pub(crate) use timeout::timeout;
+pub(crate) use timeout_plot::timeout_plot;
 
 /// `text` after `label`, broken into lines of at most `width` columns that begin below the text.
 pub(crate) fn wrap(label: &str, text: &str, width: usize) -> String {

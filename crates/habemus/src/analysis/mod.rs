@@ -1,7 +1,14 @@
-//! What theory says: costs to hold measurements against.
+//! What theory says: costs to hold measurements against, and what to expect of chance.
 
+pub mod binomial;
 mod cost;
+pub mod delays;
+mod log_probability;
+mod normal;
+pub mod quorum;
+pub mod timeout;
 pub use cost::{Arrange, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, Theory, shuffled_ids};
+pub use log_probability::{LogProbability, NoProbability};
 
 /// The n-th harmonic number, 1 + 1/2 + … + 1/n.
 pub fn harmonic(n: u64) -> f64 {

@@ -11,12 +11,14 @@ use crate::analysis::CostModel;
 use crate::property::Population;
 use crate::{Id, Process, System, SystemError};
 
+mod detectors;
 mod elections;
 mod mutexes;
 mod options;
 mod shape;
 mod stack;
 
+pub use detectors::{DETECTORS, DetectorSetup, detector};
 pub use options::{OptionSpec, Options, duration};
 pub use shape::{SHAPES, Shape};
 

@@ -114,13 +114,24 @@ impl<'a> Options<'a> {
     /// # Errors
     /// The first option that does not exist.
     pub fn new(entry: &Entry, request: &'a Request<'a>) -> Result<Self, SetupError> {
-        let is_known = |name: &String| entry.all_options().any(|option| option.is_called(name));
+        Self::checked(request, &entry.all_options().collect::<Vec<_>>())
+    }
+
+    /// Checks that some detector has every option that is given.
+    ///
+    /// # Errors
+    /// The first option that does not exist.
+    pub(super) fn of_detectors(detectors: &[&str], request: &'a Request<'a>) -> Result<Self, SetupError> {
+        let known: Vec<_> = detectors.iter().flat_map(|detector| of_detector(detector)).collect();
+        Self::checked(request, &known)
+    }
+
+    fn checked(request: &'a Request<'a>, known: &[&OptionSpec]) -> Result<Self, SetupError> {
+        let is_known = |name: &String| known.iter().any(|option| option.is_called(name));
         match request.options.keys().find(|name| !is_known(name)) {
-            Some(name) => Err(SetupError::Unknown {
-                what: "option",
-                name: name.clone(),
-                known: entry.all_options().map(|option| option.name.to_owned()).collect(),
-            }),
+            Some(name) => {
+                Err(SetupError::Unknown { what: "option", name: name.clone(), known: names(known) })
+            }
             None => Ok(Options { request }),
         }
     }
@@ -246,6 +257,17 @@ impl<'a> Options<'a> {
         let least_deviation = self.duration("phi-least-deviation")?.unwrap_or(Duration::from_millis(5));
         Ok(phi_accrual::Config::new(interval, threshold, window, least_deviation))
     }
+}
+
+/// The names of options, each once: detectors share some.
+fn names(options: &[&OptionSpec]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for option in options {
+        if !names.iter().any(|name| name == option.name) {
+            names.push(option.name.to_owned());
+        }
+    }
+    names
 }
 
 /// A duration as people write it: a number and ns, us, ms, s or min.

@@ -1,5 +1,7 @@
 //! Any algorithm on any failure detector, and any one-shot election as a service.
 
+use std::sync::Arc;
+
 use super::{Options, Request, Setup, SetupError, Visitor, shape};
 use crate::detector::any::{AnyDetector, Choice};
 use crate::detector::{Layers, Stacked};
@@ -7,7 +9,7 @@ use crate::election::any::AnyElection;
 use crate::election::recurring::Recurring;
 use crate::election::{self, Election};
 use crate::topology::Complete;
-use crate::{Process, System};
+use crate::{Id, Process, System};
 
 /// The detectors of an entry whose algorithm listens to suspicions, as [`on_detector`] knows them.
 pub(super) const DETECTORS: &[&str] = &["oracle", "heartbeat", "eventually-perfect", "phi-accrual", "none"];
@@ -25,18 +27,13 @@ pub(super) fn on_detector<A: Process, V: Visitor>(
     visitor: V,
 ) -> Result<V::Result, SetupError> {
     let name = shape::detector_for(setup.entry, request)?;
-    let (ids, network) = (setup.system.ids.clone(), Complete::new(setup.system.len()));
-    let choice = match name {
-        "oracle" => {
+    let choice = match choice(name, &setup.system.ids, options)? {
+        Some(Choice::Oracle) => {
             let oracle = Some(options.detection_delay()?);
             return Ok(visitor.visit(Setup { oracle, ..setup }));
         }
-        "heartbeat" => Choice::Heartbeat(System::new(network, ids, options.heartbeat()?)?),
-        "eventually-perfect" => {
-            Choice::EventuallyPerfect(System::new(network, ids, options.eventually_perfect()?)?)
-        }
-        "phi-accrual" => Choice::PhiAccrual(System::new(network, ids, options.phi_accrual()?)?),
-        _ => return Ok(visitor.visit(setup)),
+        Some(choice) => choice,
+        None => return Ok(visitor.visit(setup)),
     };
     if V::ON_DETECTORS {
         stacked(setup, choice, visitor)
@@ -74,6 +71,24 @@ fn any_election<A: Process<Problem = Election>>(setup: Setup<A>) -> Result<Setup
     let choice = election::any::Choice::of(system).expect("every election that listens is one of them");
     let system = System { pulse, ..System::new(Complete::new(ids.len()), ids, choice)? };
     Ok(Setup { entry, system, population, oracle, perpetual, service, topology })
+}
+
+/// The detector of this name over everybody; `None` if nothing of that name detects anything.
+pub(super) fn choice(
+    name: &str,
+    ids: &Arc<[Id]>,
+    options: &Options<'_>,
+) -> Result<Option<Choice>, SetupError> {
+    let (ids, network) = (Arc::clone(ids), Complete::new(ids.len()));
+    Ok(Some(match name {
+        "oracle" => Choice::Oracle,
+        "heartbeat" => Choice::Heartbeat(System::new(network, ids, options.heartbeat()?)?),
+        "eventually-perfect" => {
+            Choice::EventuallyPerfect(System::new(network, ids, options.eventually_perfect()?)?)
+        }
+        "phi-accrual" => Choice::PhiAccrual(System::new(network, ids, options.phi_accrual()?)?),
+        _ => return Ok(None),
+    }))
 }
 
 /// The detectors of an entry whose algorithm elects once, and again and again on a detector.
@@ -127,8 +142,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::DEFAULT_PULSE;
     use crate::catalogue::build;
-    use crate::{DEFAULT_PULSE, Id};
 
     /// What there is to say of a system without running it.
     struct Describe;

@@ -1,4 +1,4 @@
-//! Any of the detectors that listen for heartbeats, as one process.
+//! Any of the detectors, as one process.
 //!
 //! An algorithm on a detector is compiled once for each detector. Programs that choose the detector at run time need
 //! it only once, on this.
@@ -13,6 +13,8 @@ use crate::{Address, Context, Effect, Process, Step, System};
 /// The detector at one process, whichever it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AnyDetector {
+    /// The driver speaks, and nothing is sent.
+    Oracle,
     /// With a fixed timeout.
     Heartbeat(Heartbeat<Complete>),
     /// With a timeout that grows.
@@ -24,6 +26,8 @@ pub enum AnyDetector {
 /// The system of the detector that was chosen.
 #[derive(Clone, Debug)]
 pub enum Choice {
+    /// The driver speaks, and nothing is sent.
+    Oracle,
     /// With a fixed timeout.
     Heartbeat(System<Heartbeat<Complete>>),
     /// With a timeout that grows.
@@ -45,6 +49,7 @@ impl Process for AnyDetector {
 
     fn on_start(_: Option<()>, cx: &mut Context<'_, Self>) -> Self {
         match cx.config() {
+            Choice::Oracle => AnyDetector::Oracle,
             Choice::Heartbeat(system) => AnyDetector::Heartbeat(start(system, cx)),
             Choice::EventuallyPerfect(system) => AnyDetector::EventuallyPerfect(start(system, cx)),
             Choice::PhiAccrual(system) => AnyDetector::PhiAccrual(start(system, cx)),
@@ -53,6 +58,7 @@ impl Process for AnyDetector {
 
     fn on_message(&mut self, from: Address, message: Message, cx: &mut Context<'_, Self>) {
         match (self, cx.config()) {
+            (AnyDetector::Oracle, Choice::Oracle) => {}
             (AnyDetector::Heartbeat(detector), Choice::Heartbeat(system)) => {
                 run(system, cx, |cx| detector.on_message(from, message, cx));
             }
@@ -68,6 +74,7 @@ impl Process for AnyDetector {
 
     fn on_timer(&mut self, timer: Timer, cx: &mut Context<'_, Self>) {
         match (self, cx.config()) {
+            (AnyDetector::Oracle, Choice::Oracle) => {}
             (AnyDetector::Heartbeat(detector), Choice::Heartbeat(system)) => {
                 run(system, cx, |cx| detector.on_timer(timer, cx));
             }
