@@ -11,6 +11,7 @@ use crate::analysis::CostModel;
 use crate::property::Population;
 use crate::{Id, Process, System, SystemError};
 
+mod agreements;
 mod elections;
 mod mutexes;
 mod options;
@@ -86,7 +87,7 @@ impl Entry {
     }
 }
 
-/// Every algorithm, elections first.
+/// Every algorithm: elections, then mutual exclusions, then agreements.
 pub const ENTRIES: &[Entry] = &[
     elections::all_to_all::ENTRY,
     elections::bully::ENTRY,
@@ -112,6 +113,7 @@ pub const ENTRIES: &[Entry] = &[
     mutexes::quorum::ENTRY,
     mutexes::suzuki_kasami::ENTRY,
     mutexes::raymond::ENTRY,
+    agreements::flood_set::ENTRY,
 ];
 
 /// What is asked of the catalogue.
@@ -216,6 +218,7 @@ pub fn build<V: Visitor>(request: &Request<'_>, visitor: V) -> Result<V::Result,
         "quorum" => mutexes::quorum::build(entry, request, &options, visitor),
         "suzuki-kasami" => mutexes::suzuki_kasami::build(entry, request, &options, visitor),
         "raymond" => mutexes::raymond::build(entry, request, &options, visitor),
+        "flood-set" => agreements::flood_set::build(entry, request, &options, visitor),
         name => unreachable!("{name} is in the catalogue but cannot be built"),
     }
 }

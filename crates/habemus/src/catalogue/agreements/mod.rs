@@ -1,0 +1,3 @@
+//! The agreements of the catalogue, one file each: what is said of it, and how it is built from a request.
+
+pub(super) mod flood_set;
