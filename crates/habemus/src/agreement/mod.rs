@@ -10,7 +10,13 @@ use std::fmt;
 use crate::property::{AgreementMonitor, Population};
 use crate::{Id, Problem, Status};
 
+pub mod byzantine_generals;
 pub mod flood_set;
+pub mod hearsay;
+pub mod interactive_consistency;
+#[cfg(test)]
+mod lockstep;
+pub mod treason;
 
 /// The problem of deciding on the same value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
