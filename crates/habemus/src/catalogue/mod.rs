@@ -114,6 +114,8 @@ pub const ENTRIES: &[Entry] = &[
     mutexes::suzuki_kasami::ENTRY,
     mutexes::raymond::ENTRY,
     agreements::flood_set::ENTRY,
+    agreements::byzantine_generals::ENTRY,
+    agreements::interactive_consistency::ENTRY,
 ];
 
 /// What is asked of the catalogue.
@@ -219,6 +221,10 @@ pub fn build<V: Visitor>(request: &Request<'_>, visitor: V) -> Result<V::Result,
         "suzuki-kasami" => mutexes::suzuki_kasami::build(entry, request, &options, visitor),
         "raymond" => mutexes::raymond::build(entry, request, &options, visitor),
         "flood-set" => agreements::flood_set::build(entry, request, &options, visitor),
+        "byzantine-generals" => agreements::byzantine_generals::build(entry, request, &options, visitor),
+        "interactive-consistency" => {
+            agreements::interactive_consistency::build(entry, request, &options, visitor)
+        }
         name => unreachable!("{name} is in the catalogue but cannot be built"),
     }
 }
