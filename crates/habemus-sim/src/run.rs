@@ -104,6 +104,7 @@ pub(crate) fn request(scenario: &Scenario) -> Result<Request<'_>, RunError> {
         options: &scenario.options,
         pulse: pulse(scenario.network.model),
         seed: scenario.seed,
+        signatures: Some(habemus_signatures::ed25519),
     })
 }
 

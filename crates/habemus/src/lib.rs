@@ -36,6 +36,7 @@ pub mod problem;
 pub mod process;
 pub mod property;
 pub mod rounds;
+pub mod signatures;
 mod system;
 pub mod testing;
 pub mod topology;

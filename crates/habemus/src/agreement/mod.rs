@@ -16,6 +16,8 @@ pub mod hearsay;
 pub mod interactive_consistency;
 #[cfg(test)]
 mod lockstep;
+pub mod paxos;
+pub mod signed_generals;
 pub mod treason;
 
 /// The problem of deciding on the same value.

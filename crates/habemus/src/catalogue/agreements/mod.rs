@@ -3,4 +3,6 @@
 pub(super) mod byzantine_generals;
 pub(super) mod flood_set;
 pub(super) mod interactive_consistency;
+pub(super) mod paxos;
+pub(super) mod signed_generals;
 mod treason;
