@@ -67,7 +67,7 @@ impl fmt::Debug for Ballot {
 }
 
 /// What processes send each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// "You lead: please have this value decided." [`Decide`](Message::Decide) answers it in the end.
@@ -89,6 +89,25 @@ pub enum Message {
     Learned,
 }
 crate::kinds!(Message: Request, Prepare, Promise, Accept, Accepted, Refuse, Decide, Learned);
+
+/// Short enough for a picture.
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Message::Request(value) => write!(f, "Request({value})"),
+            Message::Prepare(ballot) => write!(f, "Prepare({ballot:?})"),
+            Message::Promise(ballot, None) => write!(f, "Promise({ballot:?})"),
+            Message::Promise(ballot, Some((of, value))) => {
+                write!(f, "Promise({ballot:?}, {value} of {of:?})")
+            }
+            Message::Accept(ballot, value) => write!(f, "Accept({ballot:?}, {value})"),
+            Message::Accepted(ballot) => write!(f, "Accepted({ballot:?})"),
+            Message::Refuse(ballot) => write!(f, "Refuse({ballot:?})"),
+            Message::Decide(value) => write!(f, "Decide({value})"),
+            Message::Learned => f.write_str("Learned"),
+        }
+    }
+}
 
 /// What a process is woken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
