@@ -75,8 +75,8 @@ fn every_page_shows_the_cost_as_habemus_measures_it() {
     for entry in ENTRIES.iter().filter(|entry| entry.cost_model.is_some()) {
         let out = scratch.to_string_lossy();
         let sizes = match entry.name {
-            // n³ messages, and n² signatures to verify: enough is enough.
-            "interactive-consistency" | "signed-generals" => "2..32",
+            // Messages as long as there are processes, n³ of them, n² signatures to verify: enough is enough.
+            "flood-set" | "interactive-consistency" | "signed-generals" => "2..32",
             _ => "2..256",
         };
         habemus(&["cost", entry.name, "-n", sizes, "--seeds", "5", "--plot", &out]);
