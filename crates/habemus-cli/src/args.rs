@@ -39,7 +39,7 @@ pub(crate) struct What {
     #[arg(short = 'o', long = "option", value_name = "NAME=VALUE", help_heading = "System")]
     options: Vec<String>,
 
-    /// Who starts at the beginning: 17,3 or all (the default for elections).
+    /// Who starts at the beginning: 17,3 or all (the default, but for locks).
     #[arg(long, value_name = "IDS|all|none", help_heading = "Script")]
     start: Option<String>,
     #[command(flatten)]
@@ -250,11 +250,17 @@ impl What {
             (Some(start), _) => {
                 Some(script::parse_processes(start, &processes).map_err(|e| flag("start", &e))?)
             }
-            (None, false) if problem == "election" && !has_command(&cues) => Some(scenario.ids.clone()),
+            (None, false) if problem != "mutual exclusion" && !has_command(&cues) => {
+                Some(scenario.ids.clone())
+            }
             (None, _) => None,
         };
         if let Some(start) = start {
-            let word = if problem == "election" { "elect" } else { "acquire" };
+            let word = match problem {
+                "election" => "elect",
+                "agreement" => "propose",
+                _ => "acquire",
+            };
             let action = Action::Command { word: word.to_owned(), processes: start };
             cues.push(Cue { occasion: Occasion::At(Duration::ZERO), action });
         }

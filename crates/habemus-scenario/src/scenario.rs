@@ -195,6 +195,8 @@ pub enum TriggerKind {
     Enters,
     /// The process leaves the critical section.
     Leaves,
+    /// The process decides.
+    Decides,
     /// The process crashes.
     Crashes,
     /// The process suspects another.
@@ -206,7 +208,7 @@ pub enum TriggerKind {
 pub enum Action {
     /// A command of the problem, by its word ("elect", "acquire"), to these processes.
     Command {
-        /// The word.
+        /// The word, and the value if the command takes one: "propose attack".
         word: String,
         /// To whom.
         processes: Vec<u64>,
@@ -345,6 +347,8 @@ pub struct Expectations {
     pub leaders: Option<Vec<u64>>,
     /// Who entered, in this order.
     pub entered: Option<Vec<u64>>,
+    /// What every live process that has decided has decided, at least one; a vector without spaces.
+    pub decided: Option<String>,
     /// Properties that hold.
     pub holds: Vec<String>,
     /// Properties that are violated.

@@ -198,6 +198,9 @@ fn expect(file: &mut File, expect: &Expectations) {
         // In text nobody may be named twice, but who enters again is.
         file.key("entered", numbers(entered));
     }
+    if let Some(decided) = &expect.decided {
+        file.key("decided", option_text(decided));
+    }
     file.key_if(!expect.holds.is_empty(), "holds", || array(expect.holds.iter().map(|name| quoted(name))));
     file.key_if(!expect.violates.is_empty(), "violates", || {
         array(expect.violates.iter().map(|name| quoted(name)))

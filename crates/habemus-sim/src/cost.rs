@@ -186,6 +186,7 @@ fn measure(
         options: &scenario.options,
         pulse: pulse(request.network.model),
         seed,
+        signatures: Some(habemus_signatures::ed25519),
     };
     let start = ids(&arranged.start);
     catalogue::build(&asked, Measure { scenario: &scenario, start }).map_err(CostError::Setup)?
@@ -228,7 +229,7 @@ impl Visitor for Measure<'_> {
         }
         let measured = simulation.into_observer().measured;
         if measured.done == 0 {
-            return Err(unfinished("nobody was elected, nobody entered"));
+            return Err(unfinished("nobody was elected, nobody entered, nobody decided"));
         }
         Ok(measured)
     }
@@ -240,7 +241,7 @@ struct Measured {
     messages: u64,
     by_kind: Vec<(&'static str, u64)>,
     longest_chain: u32,
-    /// Leaders elected, entries made.
+    /// Leaders elected, entries made, decisions taken.
     done: u64,
 }
 
@@ -273,7 +274,8 @@ impl<P: Process> Observer<P> for Counter {
     fn noticed(&mut self, _: Time, _: Address, notice: Notice<'_, P>) {
         if let Notice::Output(output) = notice {
             let status = P::Problem::status_after_output(output);
-            self.measured.done += u64::from(matches!(status, Some(Status::Leading | Status::Inside)));
+            self.measured.done +=
+                u64::from(matches!(status, Some(Status::Leading | Status::Inside | Status::Decided)));
         }
     }
 }

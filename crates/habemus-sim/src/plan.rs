@@ -142,6 +142,7 @@ impl Occurrence<'_> {
             (Occurrence::Becomes(_, Status::Following(_)), TriggerKind::Follows) => true,
             (Occurrence::Becomes(_, Status::Inside), TriggerKind::Enters) => true,
             (Occurrence::Becomes(Status::Inside, Status::Idle), TriggerKind::Leaves) => true,
+            (Occurrence::Becomes(_, Status::Decided), TriggerKind::Decides) => true,
             (Occurrence::Crashes, TriggerKind::Crashes) => true,
             (Occurrence::Suspects, TriggerKind::Suspects) => true,
             _ => false,

@@ -1,5 +1,7 @@
 //! What came of a run, and whether it is what was expected.
 
+use std::collections::BTreeMap;
+
 use habemus::property::Verdict;
 use habemus_scenario::{Count, Expectations};
 use habemus_trace::Trace;
@@ -33,6 +35,8 @@ pub struct Report {
     pub down: Vec<u64>,
     /// Who entered, in order (the first ten thousand entries).
     pub entered: Vec<u64>,
+    /// What each live process has decided, of those that have, by identifier.
+    pub decided: BTreeMap<u64, String>,
     /// What it cost.
     pub statistics: Statistics,
     /// What became of each property.
@@ -127,6 +131,9 @@ impl Report {
                 list(&self.entered)
             ));
         }
+        if let Some(decided) = &expect.decided {
+            failures.extend(self.decided_otherwise(decided));
+        }
         for name in &expect.holds {
             if let Some(line) = self.property(name)
                 && line.verdict != "holds"
@@ -171,6 +178,16 @@ impl Report {
             failures.push(format!("expected the run {wanted}, but it {found}"));
         }
         failures
+    }
+
+    /// Why it is not so that whoever has decided has decided this.
+    fn decided_otherwise(&self, wanted: &str) -> Option<String> {
+        let plain = |text: &str| text.replace([' ', '(', ')'], "");
+        if self.decided.is_empty() {
+            return Some(format!("expected the decision {wanted}, but nobody has decided"));
+        }
+        let (id, decision) = self.decided.iter().find(|(_, decision)| plain(decision) != plain(wanted))?;
+        Some(format!("expected the decision {wanted}, but {id} decided {decision}"))
     }
 
     /// Names of properties, in expectations, that this run does not know.

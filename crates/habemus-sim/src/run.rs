@@ -104,6 +104,7 @@ pub(crate) fn request(scenario: &Scenario) -> Result<Request<'_>, RunError> {
         options: &scenario.options,
         pulse: pulse(scenario.network.model),
         seed: scenario.seed,
+        signatures: Some(habemus_signatures::ed25519),
     })
 }
 
@@ -248,6 +249,10 @@ fn report<P: Process>(
         leader: watch.agreed_leader().map(|leader| leader.0),
         leaders: named(&|address| watch.status(address) == Some(Status::Leading)),
         down: named(&|address| watch.status(address).is_none()),
+        decided: watch
+            .decided()
+            .map(|(address, decision)| (population.id(address).0, decision.to_owned()))
+            .collect(),
         entered: watch.entered().iter().map(|&address| population.id(address).0).collect(),
         statistics,
         properties: watch.properties(end).into_iter().map(line).collect(),

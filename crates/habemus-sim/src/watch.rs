@@ -43,6 +43,8 @@ pub struct Watch<P: Process> {
     ballot: Ballot,
     last_leader: Option<Address>,
     entered: Vec<Address>,
+    /// What the processes that are up have decided.
+    decided: BTreeMap<Address, String>,
     monitors: Vec<Watched<P::Problem>>,
     clocks: Option<Vec<VectorClock>>,
     digest: Digest,
@@ -84,6 +86,7 @@ impl<P: Process> Watch<P> {
             ballot: Ballot::default(),
             last_leader: None,
             entered: Vec::new(),
+            decided: BTreeMap::new(),
             monitors,
             clocks: (count <= CLOCK_LIMIT).then(|| vec![VectorClock::default(); count]),
             digest: Digest::default(),
@@ -125,6 +128,11 @@ impl<P: Process> Watch<P> {
     /// Who entered, in order (the first ten thousand entries).
     pub fn entered(&self) -> &[Address] {
         &self.entered
+    }
+
+    /// What the processes that are up have decided, of those that have.
+    pub fn decided(&self) -> impl Iterator<Item = (Address, &str)> {
+        self.decided.iter().map(|(address, decision)| (*address, decision.as_str()))
     }
 
     /// The leader that every live process names, if it is alive and knows it.
@@ -327,6 +335,7 @@ impl<P: Process> Observer<P> for Watch<P> {
             }
             Notice::Crashed => {
                 self.statistics.crashes += 1;
+                self.decided.remove(&process);
                 self.digest(5, at, process, process, &());
                 self.become_status(at, process, None);
                 self.record(at, Some(process), |_| Happening::Crash);
@@ -364,6 +373,9 @@ impl<P: Process> Observer<P> for Watch<P> {
             }
             Notice::Output(output) => {
                 self.digest(10, at, process, process, output);
+                if let Some(decision) = P::Problem::decision(output) {
+                    self.decided.insert(process, decision);
+                }
                 let status = P::Problem::status_after_output(output);
                 if let Some(status) = status {
                     self.become_status(at, process, Some(status));

@@ -5,7 +5,7 @@
 //! deterministic simulator, in an exhaustive model checker and between real machines.
 //!
 //! - [`process`], [`Context`], [`System`], [`topology`]: the model.
-//! - [`election`], [`mutex`]: the problems, and their algorithms.
+//! - [`election`], [`mutex`], [`agreement`]: the problems, and their algorithms.
 //! - [`detector`]: failure detectors, and how an algorithm stands on one.
 //! - [`property`]: what must hold, as monitors that any driver can feed.
 //! - [`catalogue`]: all of it by name, for programs that choose at run time.
@@ -24,6 +24,7 @@
 //! assert!(p17.message(Address(0), Message::Election(Id(3))).is_empty());
 //! ```
 
+pub mod agreement;
 pub mod analysis;
 pub mod catalogue;
 pub mod clock;
@@ -35,6 +36,7 @@ pub mod problem;
 pub mod process;
 pub mod property;
 pub mod rounds;
+pub mod signatures;
 mod system;
 pub mod testing;
 pub mod topology;

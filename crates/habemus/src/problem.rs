@@ -32,6 +32,12 @@ pub trait Problem: Copy + Debug + Eq + Hash + Send + Sync + 'static {
     /// What an output makes of a process's status, if anything.
     fn status_after_output(output: &Self::Output) -> Option<Status>;
 
+    /// What a process has decided with this output, in words, where the problem is to decide.
+    fn decision(output: &Self::Output) -> Option<String> {
+        let _ = output;
+        None
+    }
+
     /// What a client that works in a loop asks next, when its process has come to this status.
     fn next_command(status: &Status) -> Option<Self::Command>;
 

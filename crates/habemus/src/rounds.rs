@@ -53,7 +53,12 @@ pub struct Pulse<'a, 'b, R: Round> {
     pulse: u32,
 }
 
-impl<'b, R: Round> Pulse<'_, 'b, R> {
+impl<'a, 'b, R: Round> Pulse<'a, 'b, R> {
+    /// The context of this pulse; [`Synchronous`] makes it.
+    pub fn new(cx: &'a mut Context<'b, Synchronous<R>>, pulse: u32) -> Self {
+        Pulse { cx, pulse }
+    }
+
     /// Sends `message`; it arrives before the next pulse.
     pub fn send(&mut self, to: Address, message: R::Message) {
         self.cx.send(to, Pulsed { pulse: self.pulse, message });
@@ -150,7 +155,7 @@ impl<R: Round> Process for Synchronous<R> {
         let rest = self.inbox.split_off(later);
         let arrived = std::mem::replace(&mut self.inbox, rest);
         let arrived = arrived.into_iter().map(|(_, from, message)| (from, message)).collect();
-        match self.round.on_pulse(pulse, arrived, &mut Pulse { cx: &mut *cx, pulse }) {
+        match self.round.on_pulse(pulse, arrived, &mut Pulse::new(cx, pulse)) {
             Next::Continue => {
                 self.next = Some(pulse + 1);
                 cx.set_timer(Beat, cx.pulse());

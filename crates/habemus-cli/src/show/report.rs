@@ -47,6 +47,8 @@ fn result(report: &Report) -> String {
             (None, [one]) => format!("{one} leads, but not every live process knows it{down}."),
             (None, several) => format!("{} all consider themselves leader{down}.", ids(several)),
         }
+    } else if report.problem == "agreement" {
+        format!("{}{down}.", decisions(report))
     } else {
         let entries = report.statistics.entries;
         let order = match entries {
@@ -55,6 +57,22 @@ fn result(report: &Report) -> String {
         };
         format!("{}{order}{down}.", plural(entries, "entry", "entries"))
     }
+}
+
+/// Who decided what: "1, 2 and 4 decided attack; 3 decided retreat".
+fn decisions(report: &Report) -> String {
+    let mut by_decision: Vec<(&str, Vec<u64>)> = Vec::new();
+    for (id, decision) in &report.decided {
+        match by_decision.iter_mut().find(|(known, _)| known == decision) {
+            Some((_, who)) => who.push(*id),
+            None => by_decision.push((decision, vec![*id])),
+        }
+    }
+    if by_decision.is_empty() {
+        return "Nobody has decided".to_owned();
+    }
+    let each = by_decision.iter().map(|(decision, who)| format!("{} decided {decision}", ids(who)));
+    each.collect::<Vec<_>>().join("; ")
 }
 
 fn figures(report: &Report) -> Vec<(&'static str, String)> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::de::{DeTable, DeValue};
 
+use super::options::option;
 use super::reader::{Reader, Value};
 use crate::processes::Processes;
 use crate::scenario::{Count, Expectations};
@@ -13,6 +14,7 @@ pub(super) const KEYS: &[&str] = &[
     "leader",
     "leaders",
     "entered",
+    "decided",
     "holds",
     "violates",
     "quiet",
@@ -41,6 +43,7 @@ pub(super) fn read(
         leader: reader.optional(table, "leader", |reader, value| reader.process(value, processes)),
         leaders,
         entered: reader.optional(table, "entered", |reader, value| reader.process_list(value, processes)),
+        decided: reader.optional(table, "decided", option),
         holds,
         violates,
         messages: reader.optional(table, "messages", messages).unwrap_or_default(),

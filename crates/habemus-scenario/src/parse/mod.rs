@@ -81,7 +81,8 @@ impl Parsed {
             let Action::Command { word, .. } = &cue.action else {
                 continue;
             };
-            if words.contains(&word.as_str()) {
+            let first = word.split(' ').next().unwrap_or_default();
+            if words.contains(&first) {
                 continue;
             }
             let message = match names::nearest(word, known.iter().copied()) {

@@ -25,7 +25,8 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &DeTable<'_>) -> BTreeMap<
     options
 }
 
-fn option(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<String> {
+/// A value as text; a list is one text with commas.
+pub(super) fn option(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<String> {
     let DeValue::Array(items) = value.get_ref() else {
         return scalar(reader, value);
     };

@@ -69,11 +69,21 @@ fn command(parser: &mut Parser<'_>, word: &str, span: &Range<usize>) -> Result<A
     let misspelt = names::nearest(word, FAULTS.iter().copied()).map(|fault| {
         ScriptError::new(span.clone(), format!("unknown action `{word}`: did you mean `{fault}`?"))
     });
+    // `slwo 3 by 50ms` is no command with the value 3.
+    let value = if misspelt.is_none() { value(parser) } else { None };
+    let phrase = value.map_or_else(|| word.to_owned(), |value| format!("{word} {value}"));
     let names_somebody = parser.peek().is_some_and(|token| token.kind == TokenKind::Number);
     if let Some(misspelt) = misspelt.clone().filter(|_| !names_somebody && parser.peek_text() != "all") {
         return Err(misspelt);
     }
     let processes = list::processes(parser)?;
     parser.end().map_err(|error| misspelt.unwrap_or(error))?;
-    Ok(Action::Command { word: word.to_owned(), processes })
+    Ok(Action::Command { word: phrase, processes })
+}
+
+/// The value of a command that takes one, up to the `by` before its processes: `attack by` in
+/// `propose attack by 1,3`.
+fn value(parser: &mut Parser<'_>) -> Option<String> {
+    let value = parser.before_word("by")?;
+    Some(parser.text_of(&value).to_owned())
 }

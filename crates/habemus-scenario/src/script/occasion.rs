@@ -64,7 +64,7 @@ fn trigger(parser: &mut Parser<'_>) -> Result<(Trigger, Option<Range<usize>>), S
 
 fn kind(parser: &mut Parser<'_>) -> Result<(TriggerKind, Option<Range<usize>>), ScriptError> {
     const VERBS: &[&str] =
-        &["sends", "receives", "leads", "follows", "enters", "leaves", "crashes", "suspects"];
+        &["sends", "receives", "leads", "follows", "enters", "leaves", "decides", "crashes", "suspects"];
     let verb = parser.peek_text();
     if !VERBS.contains(&verb) {
         let error = match names::nearest(verb, VERBS.iter().copied()) {
@@ -89,6 +89,7 @@ fn kind(parser: &mut Parser<'_>) -> Result<(TriggerKind, Option<Range<usize>>), 
         "follows" => (TriggerKind::Follows, None),
         "enters" => (TriggerKind::Enters, None),
         "leaves" => (TriggerKind::Leaves, None),
+        "decides" => (TriggerKind::Decides, None),
         "crashes" => (TriggerKind::Crashes, None),
         _ => (TriggerKind::Suspects, None),
     })

@@ -65,6 +65,16 @@ impl<'a> Parser<'a> {
         there
     }
 
+    /// Takes the next piece and this word behind it, if it is there.
+    pub(super) fn before_word(&mut self, word: &str) -> Option<Range<usize>> {
+        let piece = self.peek()?;
+        let is_value = matches!(piece.kind, TokenKind::Word | TokenKind::Number);
+        let next = self.tokens.get(self.next + 1).filter(|next| self.text_of(&next.span) == word);
+        let piece = next.filter(|_| is_value).map(|_| piece.span.clone())?;
+        self.next += 2;
+        Some(piece)
+    }
+
     /// Takes this word, or says that it is missing; `example` shows the whole.
     pub(super) fn expect_word(&mut self, word: &str, example: &str) -> Result<(), ScriptError> {
         if self.take_word(word) {

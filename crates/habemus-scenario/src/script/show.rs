@@ -43,6 +43,7 @@ impl fmt::Display for TriggerKind {
             TriggerKind::Follows => f.write_str("follows"),
             TriggerKind::Enters => f.write_str("enters"),
             TriggerKind::Leaves => f.write_str("leaves"),
+            TriggerKind::Decides => f.write_str("decides"),
             TriggerKind::Crashes => f.write_str("crashes"),
             TriggerKind::Suspects => f.write_str("suspects"),
         }
@@ -61,6 +62,8 @@ pub(crate) fn show_action(action: &Action, everyone: &[u64]) -> String {
         if processes.len() > 2 && processes == everyone { "all".to_owned() } else { list_of(processes) }
     };
     match action {
+        // A command with a value needs a word between the two.
+        Action::Command { word, processes } if word.contains(' ') => format!("{word} by {}", list(processes)),
         Action::Command { word, processes } => format!("{word} {}", list(processes)),
         Action::Crash(processes) => format!("crash {}", list(processes)),
         Action::Recover { processes, amnesia: false } => format!("recover {}", list(processes)),

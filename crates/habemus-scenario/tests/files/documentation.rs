@@ -95,6 +95,7 @@ fn every_key_is_in_an_example() {
         "leader",
         "leaders",
         "entered",
+        "decided",
         "holds",
         "violates",
         "quiet",

@@ -112,6 +112,7 @@ fn every_key_has_its_meaning() {
         leader = 4
         leaders = []
         entered = [1, 3, 1]
+        decided = [1, "attack", 3]
         holds = ["EM1", "EM2"]
         violates = ["EM3"]
         quiet = true
@@ -178,6 +179,7 @@ fn every_key_has_its_meaning() {
             leader: Some(4),
             leaders: Some(vec![]),
             entered: Some(vec![1, 3, 1]),
+            decided: Some(text("1,attack,3")),
             holds: vec![text("EM1"), text("EM2")],
             violates: vec![text("EM3")],
             messages: BTreeMap::from([
@@ -223,6 +225,7 @@ fn every_occasion_has_its_meaning() {
         ("when anyone follows for the 11th time :", when(None, TriggerKind::Follows, 11)),
         ("when 2 enters:", when(Some(2), TriggerKind::Enters, 1)),
         ("when 2 leaves:", when(Some(2), TriggerKind::Leaves, 1)),
+        ("when 2 decides:", when(Some(2), TriggerKind::Decides, 1)),
         ("when 2 crashes:", when(Some(2), TriggerKind::Crashes, 1)),
         ("when 2 suspects:", when(Some(2), TriggerKind::Suspects, 1)),
     ] {
@@ -240,6 +243,9 @@ fn every_action_has_its_meaning() {
         ("elect all", command("elect", vec![1, 2, 3, 4, 5])),
         ("acquire 5,1..3", command("acquire", vec![5, 1, 2, 3])),
         ("step-down 3..1", command("step-down", vec![3, 2, 1])),
+        ("propose attack by 1,3", command("propose attack", vec![1, 3])),
+        ("propose 7 by all", command("propose 7", vec![1, 2, 3, 4, 5])),
+        ("propose 3", command("propose", vec![3])),
         ("crash 5", Action::Crash(vec![5])),
         ("recover 5", Action::Recover { processes: vec![5], amnesia: false }),
         ("recover 4, 5 with amnesia", Action::Recover { processes: vec![4, 5], amnesia: true }),

@@ -208,14 +208,15 @@ fn cue(dice: &mut Dice, ids: &[u64]) -> Cue {
 
 fn trigger(dice: &mut Dice, ids: &[u64]) -> Trigger {
     let kind = (*dice.pick(&["Ok", "Election", "vote-for-me", "for", "Anúncio", "x_2"])).to_owned();
-    let what = match dice.below(8) {
+    let what = match dice.below(9) {
         0 => TriggerKind::Sends(kind),
         1 => TriggerKind::Receives(kind),
         2 => TriggerKind::Leads,
         3 => TriggerKind::Follows,
         4 => TriggerKind::Enters,
         5 => TriggerKind::Leaves,
-        6 => TriggerKind::Crashes,
+        6 => TriggerKind::Decides,
+        7 => TriggerKind::Crashes,
         _ => TriggerKind::Suspects,
     };
     Trigger { process: maybe(dice, |dice| *dice.pick(ids)), what, nth: 1 + dice.below(30) as u32 }
@@ -224,7 +225,10 @@ fn trigger(dice: &mut Dice, ids: &[u64]) -> Trigger {
 fn action(dice: &mut Dice, ids: &[u64]) -> Action {
     let processes = some(dice, ids);
     match dice.below(12) {
-        0 => Action::Command { word: (*dice.pick(&["elect", "acquire", "step-down"])).to_owned(), processes },
+        0 => Action::Command {
+            word: (*dice.pick(&["elect", "acquire", "step-down", "propose 7", "propose attack"])).to_owned(),
+            processes,
+        },
         1 => Action::Crash(processes),
         2 => Action::Recover { processes, amnesia: dice.once_in(2) },
         3 => Action::Pause(processes),
@@ -275,6 +279,7 @@ fn expectations(dice: &mut Dice, ids: &[u64]) -> Expectations {
         leader: maybe(dice, |dice| *dice.pick(ids)),
         leaders: maybe(dice, |dice| if dice.once_in(4) { Vec::new() } else { some(dice, ids) }),
         entered: maybe(dice, |dice| (0..dice.below(6)).map(|_| *dice.pick(ids)).collect()),
+        decided: maybe(dice, |dice| (*dice.pick(&["attack", "7", "1,2,retreat"])).to_owned()),
         holds: (0..dice.below(3)).map(|number| format!("EM{number}")).collect(),
         violates: (0..dice.below(3)).map(|number| format!("E{number}")).collect(),
         messages: kinds.into_iter().map(|kind| (kind, count(dice))).collect(),

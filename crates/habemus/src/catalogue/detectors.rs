@@ -39,6 +39,7 @@ pub fn detector(
         options,
         pulse: DEFAULT_PULSE,
         seed: 0,
+        signatures: None,
     };
     let options = Options::of_detectors(DETECTORS, &request)?;
     let ids: Arc<[Id]> = ids.into();

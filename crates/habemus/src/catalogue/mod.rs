@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use crate::analysis::CostModel;
 use crate::property::Population;
+use crate::signatures::{self, Scheme};
 use crate::{Id, Process, System, SystemError};
 
+mod agreements;
 mod detectors;
 mod elections;
 mod mutexes;
@@ -83,12 +85,13 @@ impl Entry {
             options: &BTreeMap::new(),
             pulse: crate::DEFAULT_PULSE,
             seed: 0,
+            signatures: Some(signatures::unsigned),
         };
         build(&request, Ask).unwrap_or(false)
     }
 }
 
-/// Every algorithm, elections first.
+/// Every algorithm: elections, then mutual exclusions, then agreements.
 pub const ENTRIES: &[Entry] = &[
     elections::all_to_all::ENTRY,
     elections::bully::ENTRY,
@@ -115,6 +118,11 @@ pub const ENTRIES: &[Entry] = &[
     mutexes::quorum::ENTRY,
     mutexes::suzuki_kasami::ENTRY,
     mutexes::raymond::ENTRY,
+    agreements::flood_set::ENTRY,
+    agreements::byzantine_generals::ENTRY,
+    agreements::signed_generals::ENTRY,
+    agreements::interactive_consistency::ENTRY,
+    agreements::paxos::ENTRY,
 ];
 
 /// What is asked of the catalogue.
@@ -132,8 +140,10 @@ pub struct Request<'a> {
     pub options: &'a BTreeMap<String, String>,
     /// The length of a pulse in synchronous systems.
     pub pulse: Duration,
-    /// What draws the shape, if it is a random one.
+    /// What draws the shape, if it is a random one, and traitors.
     pub seed: u64,
+    /// How processes sign; `None`: they cannot, and algorithms that need it are refused.
+    pub signatures: Option<Scheme>,
 }
 
 /// A system ready to be driven.
@@ -220,6 +230,13 @@ pub fn build<V: Visitor>(request: &Request<'_>, visitor: V) -> Result<V::Result,
         "quorum" => mutexes::quorum::build(entry, request, &options, visitor),
         "suzuki-kasami" => mutexes::suzuki_kasami::build(entry, request, &options, visitor),
         "raymond" => mutexes::raymond::build(entry, request, &options, visitor),
+        "flood-set" => agreements::flood_set::build(entry, request, &options, visitor),
+        "byzantine-generals" => agreements::byzantine_generals::build(entry, request, &options, visitor),
+        "signed-generals" => agreements::signed_generals::build(entry, request, &options, visitor),
+        "interactive-consistency" => {
+            agreements::interactive_consistency::build(entry, request, &options, visitor)
+        }
+        "paxos" => agreements::paxos::build(entry, request, &options, visitor),
         name => unreachable!("{name} is in the catalogue but cannot be built"),
     }
 }

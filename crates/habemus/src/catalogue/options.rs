@@ -140,6 +140,11 @@ impl<'a> Options<'a> {
         self.request.options.get(option).map(String::as_str)
     }
 
+    /// Whether an option is given as this word.
+    pub(super) fn is(&self, option: &'static str, word: &str) -> bool {
+        self.text(option).is_some_and(|text| text.trim() == word)
+    }
+
     fn parsed<T>(
         &self,
         option: &'static str,
@@ -211,11 +216,41 @@ impl<'a> Options<'a> {
 
     /// One number for each process, in the order of the identifiers.
     pub(super) fn number_each(&self, option: &'static str) -> Result<Option<Vec<u64>>, SetupError> {
+        self.each(option, "numbers", |word| word.parse().ok())
+    }
+
+    /// One thing for each process, in the order of the identifiers; `things` says what they are.
+    pub(super) fn each<T>(
+        &self,
+        option: &'static str,
+        things: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<Vec<T>>, SetupError> {
         let count = self.request.ids.len();
-        let expected = || format!("{count} numbers separated by commas, one for each process");
+        let expected = || format!("{count} {things} separated by commas, one for each process");
         self.parsed(option, expected, |value| {
-            let numbers: Option<Vec<u64>> = value.split(',').map(|word| word.trim().parse().ok()).collect();
-            numbers.filter(|numbers| numbers.len() == count)
+            let each: Option<Vec<T>> = value.split(',').map(|word| parse(word.trim())).collect();
+            each.filter(|each| each.len() == count)
+        })
+    }
+
+    /// Some of the processes, by their identifiers; or what `otherwise` makes of another text.
+    pub(super) fn processes_or(
+        &self,
+        option: &'static str,
+        words: &str,
+        otherwise: impl Fn(&str) -> Option<Vec<Address>>,
+    ) -> Result<Option<Vec<Address>>, SetupError> {
+        let expected = || format!("identifiers of processes separated by commas, or {words}");
+        self.parsed(option, expected, |value| {
+            otherwise(value).or_else(|| {
+                let address = |word: &str| {
+                    let id = Id(word.trim().parse().ok()?);
+                    let place = self.request.ids.iter().position(|other| *other == id)?;
+                    Some(Address(place as u32))
+                };
+                value.split(',').map(address).collect()
+            })
         })
     }
 

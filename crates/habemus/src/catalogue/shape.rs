@@ -95,6 +95,18 @@ pub(super) fn detector_for(entry: &Entry, request: &Request<'_>) -> Result<&'sta
     }
 }
 
+/// Draws what a seed decides before the run: a random shape, traitors.
+pub(super) fn draw(seed: u64) -> impl FnMut(u32) -> u32 {
+    let mut state = seed;
+    move |bound| {
+        // Steele, Lea and Flood's SplitMix: a counter, and a function that mixes its bits.
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((u128::from(mixed ^ (mixed >> 31)) * u128::from(bound)) >> 64) as u32
+    }
+}
+
 fn named(name: &str, n: u32, chooser: &mut dyn Chooser) -> Option<Vec<(u32, u32)>> {
     let width = (f64::from(n).sqrt().ceil() as u32).max(1);
     Some(match name {

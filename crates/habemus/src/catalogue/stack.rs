@@ -169,6 +169,7 @@ mod tests {
             options,
             pulse: DEFAULT_PULSE,
             seed: 1,
+            signatures: None,
         };
         build(&request, Describe)
     }

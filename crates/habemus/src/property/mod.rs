@@ -10,11 +10,13 @@ use std::time::Duration;
 use crate::clock::VectorClock;
 use crate::{Address, Id, Problem};
 
+mod agreement;
 mod dispatch;
 mod election;
 mod mutex;
 #[cfg(test)]
 mod rehearsal;
+pub use agreement::*;
 pub use election::*;
 pub use mutex::*;
 

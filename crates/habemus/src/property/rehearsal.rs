@@ -1,5 +1,6 @@
 //! A made-up run for the tests of monitors.
 
+use std::borrow::Borrow;
 use std::marker::PhantomData;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ pub(crate) struct Rehearsal<P, M> {
     problem: PhantomData<P>,
 }
 
-impl<P: Problem<Command: Copy, Output: Copy>, M: Monitor<P>> Rehearsal<P, M> {
+impl<P: Problem, M: Monitor<P>> Rehearsal<P, M> {
     /// A run of the processes with these identifiers, before anything has happened.
     pub(crate) fn of<const N: usize>(ids: [u32; N], monitor: impl FnOnce(&Population) -> M) -> Self {
         let who = Population {
@@ -47,16 +48,16 @@ impl<P: Problem<Command: Copy, Output: Copy>, M: Monitor<P>> Rehearsal<P, M> {
         self.see(id, None, What::Crashed);
     }
 
-    pub(crate) fn command(&mut self, id: u32, command: P::Command) {
-        self.see(id, None, What::Command(&command));
+    pub(crate) fn command(&mut self, id: u32, command: impl Borrow<P::Command>) {
+        self.see(id, None, What::Command(command.borrow()));
     }
 
-    pub(crate) fn command_at(&mut self, id: u32, clock: &VectorClock, command: P::Command) {
-        self.see(id, Some(clock), What::Command(&command));
+    pub(crate) fn command_at(&mut self, id: u32, clock: &VectorClock, command: impl Borrow<P::Command>) {
+        self.see(id, Some(clock), What::Command(command.borrow()));
     }
 
-    pub(crate) fn output(&mut self, id: u32, output: P::Output) {
-        self.see(id, None, What::Output(&output));
+    pub(crate) fn output(&mut self, id: u32, output: impl Borrow<P::Output>) {
+        self.see(id, None, What::Output(output.borrow()));
     }
 
     /// How the property was broken first, if it was.

@@ -60,7 +60,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     visitor: V,
 ) -> Result<V::Result, SetupError> {
     let shape = shape::shape_for(entry, request)?;
-    let graph = shape.graph(request.ids.len(), &mut draw(request.seed))?;
+    let graph = shape.graph(request.ids.len(), &mut shape::draw(request.seed))?;
     let config = configure(options)?;
     let preference = preference(&request.ids, config.wins, |_, id| id);
     let system: System<YoYo> = System::new(graph.clone(), request.ids.clone(), config)?;
@@ -82,18 +82,6 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
         wins: options.choice("wins", &ends)?.unwrap_or(default.wins),
         hello_timeout: options.duration_or_none("hello-timeout")?.unwrap_or(default.hello_timeout),
     })
-}
-
-/// Draws the random shape.
-fn draw(seed: u64) -> impl FnMut(u32) -> u32 {
-    let mut state = seed;
-    move |bound| {
-        // Steele, Lea and Flood's SplitMix: a counter, and a function that mixes its bits.
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((u128::from(mixed ^ (mixed >> 31)) * u128::from(bound)) >> 64) as u32
-    }
 }
 
 fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
@@ -139,7 +127,7 @@ fn bound(
     let links = if drawn {
         n - 1 + if n > 2 { n } else { 0 }
     } else {
-        Shape::Named(name).graph(n, &mut draw(0)).ok()?.link_count()
+        Shape::Named(name).graph(n, &mut shape::draw(0)).ok()?.link_count()
     };
     let (links, others) = (links as f64, n as f64 - 1.0);
     Some(if arrangement == Arrangement::Best && is_default("wins", "lowest") {
@@ -188,7 +176,7 @@ mod tests {
 
     #[test]
     fn whatever_can_be_drawn_is_drawn_and_nothing_else() {
-        let mut draw = draw(1);
+        let mut draw = shape::draw(1);
         let drawn: BTreeSet<u32> = (0..200).map(|_| draw(10)).collect();
         assert_eq!(drawn, (0..10).collect());
     }

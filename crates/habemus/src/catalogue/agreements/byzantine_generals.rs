@@ -1,0 +1,87 @@
+//! Byzantine generals with oral messages in the catalogue.
+
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::treason::{LIES, M, TRAITORS, m, treason, within_reason};
+use crate::agreement::byzantine_generals::{ByzantineGenerals, Config, Variant};
+use crate::agreement::hearsay;
+use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
+use crate::rounds::Synchronous;
+use crate::topology::Complete;
+use crate::{Address, Chooser, Id, System};
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "byzantine-generals",
+    problem: "agreement",
+    summary: "generals pass on what they heard for m+1 rounds and obey the majority: OM(m)",
+    model: "synchronous; reliable links; the sender of a message is known; at most m of n ≥ 3m+1 are traitors",
+    topologies: &["complete"],
+    detectors: &[],
+    promises: &["agreement", "integrity", "termination", "IC1", "IC2"],
+    cost: "(n−1) + (n−1)(n−2) + … + (n−1)⋯(n−m−1)",
+    notes: "S1",
+    options: &[
+        OptionSpec {
+            name: "variant",
+            values: "majority | mutant-trusts-commander",
+            default: "majority",
+            help: "obey the majority, or, as a deliberate bug, what the commander said",
+        },
+        M,
+        COMMANDER,
+        TRAITORS,
+        LIES,
+    ],
+    cost_model: Some(CostModel { arrange, bound }),
+};
+
+/// Who commands.
+pub(super) const COMMANDER: OptionSpec = OptionSpec {
+    name: "commander",
+    values: "identifier",
+    default: "the first process",
+    help: "who commands; a proposal of anybody else counts nothing",
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    shape::detector_for(entry, request)?;
+    let variants =
+        [("majority", Variant::Majority), ("mutant-trusts-commander", Variant::MutantTrustsCommander)];
+    let (n, m) = (request.ids.len(), m(options)?);
+    within_reason(m, hearsay::messages(n, m))?;
+    let config = Config {
+        variant: options.choice("variant", &variants)?.unwrap_or(Variant::Majority),
+        m,
+        commander: options.process("commander")?.map_or(Address(0), |(_, address)| address),
+        treason: treason(options, request, m)?,
+    };
+    let mut system: System<Synchronous<ByzantineGenerals>> =
+        System::new(Complete::new(n), request.ids.clone(), config)?;
+    system.pulse = request.pulse;
+    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+}
+
+/// The first process commands, and nobody else has anything to say.
+pub(super) fn arrange(_: Arrangement, _: Start, n: usize, _: &mut dyn Chooser) -> Arranged {
+    let ids: Vec<Id> = (1..=n as u64).map(Id).collect();
+    Arranged { start: ids.iter().copied().take(1).collect(), ids, down: Vec::new() }
+}
+
+fn bound(_: Arrangement, _: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
+    // A traitor may be silent.
+    if option("traitors").is_some_and(|traitors| traitors != "none") || option("commander").is_some() {
+        return None;
+    }
+    let m = option("m").and_then(|text| text.parse().ok()).unwrap_or(1);
+    let formula = match m {
+        0 => "n−1",
+        1 => "(n−1)²",
+        _ => "(n−1) + (n−1)(n−2) + … + (n−1)⋯(n−m−1)",
+    };
+    Some(Bound { messages: hearsay::messages(n, m), kind: BoundKind::Exactly, formula })
+}

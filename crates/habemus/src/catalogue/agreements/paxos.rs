@@ -1,0 +1,79 @@
+//! Paxos in the catalogue.
+
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
+use crate::agreement::paxos::{Config, Paxos, Variant};
+use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
+use crate::topology::Complete;
+use crate::{Chooser, Id, System};
+
+pub(in crate::catalogue) const ENTRY: Entry = Entry {
+    name: "paxos",
+    problem: "agreement",
+    summary: "the leader that the detector points to has a majority promise, then accept: nobody decides otherwise",
+    model: "asynchronous; messages lost, doubled, reordered, cut off; pauses, crashes and recoveries with stable \
+            storage; decides once a majority is up, messages arrive in time and the detector is right (after GST)",
+    topologies: &["complete"],
+    detectors: stack::DETECTORS,
+    promises: &["agreement", "validity", "integrity", "termination"],
+    cost: "6(n−1) if the leader proposes, and one more of each other that does",
+    notes: "S1, S3",
+    options: &[
+        OptionSpec {
+            name: "variant",
+            values: "paxos | mutant-ignores-accepted | mutant-half-quorum | mutant-forgets-promise",
+            default: "paxos",
+            help: "the rules, or the rules with a deliberate bug",
+        },
+        OptionSpec {
+            name: "retry",
+            values: "duration",
+            default: "100ms",
+            help: "how long to wait for answers at least before trying again; at most twice as long",
+        },
+    ],
+    cost_model: Some(CostModel { arrange, bound }),
+};
+
+pub(in crate::catalogue) fn build<V: Visitor>(
+    entry: &'static Entry,
+    request: &Request<'_>,
+    options: &Options<'_>,
+    visitor: V,
+) -> Result<V::Result, SetupError> {
+    let shape = shape::shape_for(entry, request)?;
+    let variants = [
+        ("paxos", Variant::Paxos),
+        ("mutant-ignores-accepted", Variant::MutantIgnoresAccepted),
+        ("mutant-half-quorum", Variant::MutantHalfQuorum),
+        ("mutant-forgets-promise", Variant::MutantForgetsPromise),
+    ];
+    let default = Config::default();
+    let config = Config {
+        variant: options.choice("variant", &variants)?.unwrap_or(default.variant),
+        retry: options.positive("retry")?.unwrap_or(default.retry),
+    };
+    let system: System<Paxos> = System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
+    stack::on_detector(Setup::new(entry, system, None, &shape), request, options, visitor)
+}
+
+/// One proposes, the leader, or all do.
+fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
+    let ids = shuffled_ids(n, chooser);
+    let start = match start {
+        Start::All => ids.clone(),
+        Start::One => vec![Id(1)],
+    };
+    Arranged { ids, start, down: Vec::new() }
+}
+
+fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
+    if option("variant").is_some_and(|variant| variant != "paxos") || option("retry").is_some() {
+        return None;
+    }
+    let others = n as f64 - 1.0;
+    let (messages, formula) = match start {
+        Start::One => (6.0 * others, "6(n−1)"),
+        Start::All => (7.0 * others, "7(n−1)"),
+    };
+    Some(Bound { messages, kind: BoundKind::Exactly, formula })
+}
