@@ -1,82 +1,31 @@
 //! The simulation: processes, virtual time, and the loop that brings the one to the other.
 
+mod events;
 mod faults;
+mod limits;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use habemus::{
-    Address, Command, Context, Effect, Message, Output, Problem, Process, Status, Step, Suspicion, System,
-    Topology,
-};
+use habemus::{Address, Command, Process, Status, Step, Suspicion, System};
 use habemus_scenario::{self as scenario, Until};
-use habemus_trace::Dropped;
 use rustc_hash::FxHashMap;
 
-use crate::network::{Fate, Network};
-use crate::observer::{Notice, Observer};
-use crate::plan::{Deed, Occurrence, Plan, PlanError};
+use crate::network::Network;
+use crate::observer::Observer;
+use crate::plan::{Deed, Plan, PlanError};
 use crate::queue::Queue;
 use crate::random::{Stream, Use};
 use crate::time::{Time, nanos};
+use crate::timers::Timers;
+pub use limits::{Control, Limits, Stop};
 
-/// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// Nothing can happen any more.
-    Quiet,
-    /// All live processes have the same leader.
-    Agreed,
-    /// The time that was asked for has come.
-    Time,
-    /// The number of events that was asked for has been reached.
-    Events,
-    /// The limit on virtual time was reached first.
-    TimeLimit,
-    /// The limit on events was reached first.
-    EventLimit,
-    /// Somebody stopped it.
-    Interrupted,
-}
-
-/// A hand on a run, from another thread.
-#[derive(Debug, Default)]
-pub struct Control {
-    /// How many events have taken place so far, about.
-    pub events: AtomicU64,
-    /// Set it to stop the run.
-    pub stop: Arc<AtomicBool>,
-}
+/// The processes of this many events are fetched from memory together,
+const LOOK_AHEAD: usize = 16;
+/// if more than this many events wait: of fewer there is little to fetch together.
+const CROWD: usize = 64;
 
 /// A run looks up from its work each time after this many events, a power of two.
 const LOOK_UP: u64 = 1 << 14;
-
-/// When a run ends.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits<'a> {
-    /// When it is over.
-    pub until: Until,
-    /// Virtual time at which it is cut off.
-    pub time: Time,
-    /// Events after which it is cut off.
-    pub events: u64,
-    /// Whoever may stop it, and wants to know how far it is.
-    pub control: Option<&'a Control>,
-}
-
-impl Limits<'_> {
-    /// Until nothing can happen any more, however long it takes.
-    pub fn quiet() -> Self {
-        Limits { until: Until::Quiet, time: Time::MAX, events: u64::MAX, control: None }
-    }
-
-    fn interrupted(&self, events: u64) -> bool {
-        let Some(control) = self.control else { return false };
-        control.events.store(events, Ordering::Relaxed);
-        control.stop.load(Ordering::Relaxed)
-    }
-}
 
 /// Something that will happen at a process.
 enum Pending<P: Process, S> {
@@ -89,10 +38,22 @@ enum Pending<P: Process, S> {
     Timer {
         at: Address,
         timer: P::Timer,
-        generation: u32,
+        number: u32,
     },
     /// What is rare is boxed, to keep the common events small.
     Rare(Box<Rare<P>>),
+}
+
+impl<P: Process, S> Pending<P, S> {
+    /// The process that it concerns.
+    #[inline]
+    fn at(&self) -> Address {
+        match self {
+            Pending::Deliver { to, .. } => *to,
+            Pending::Timer { at, .. } => *at,
+            Pending::Rare(rare) => rare.at,
+        }
+    }
 }
 
 struct Rare<P: Process> {
@@ -107,17 +68,14 @@ enum RareEvent<P: Process> {
     Client(Command<P>),
 }
 
-/// One process and what the driver keeps about it.
-struct Slot<P: Process> {
+/// A process. Whatever most events do not need lies elsewhere: of a million processes, many should find room in
+/// the cache. It is aligned so that a small one does not lie across two lines of it.
+#[repr(align(32))]
+struct Slot<P> {
     /// `None` while it is down.
     process: Option<P>,
-    /// The timers that run, each with the number that tells it from its predecessors.
-    timers: Vec<(P::Timer, u32)>,
-    next_generation: u32,
     /// Counts starts, so that nothing meant for one life reaches the next.
     life: u32,
-    status: Status,
-    paused: bool,
 }
 
 /// A clock that does not run at the rate of time.
@@ -148,6 +106,9 @@ struct Clients {
 pub struct Simulation<P: Process, O: Observer<P>> {
     system: System<P>,
     slots: Vec<Slot<P>>,
+    /// What each process is, as its application sees it.
+    status: Vec<Status>,
+    timers: Timers<P::Timer>,
     stable: FxHashMap<Address, P::Stable>,
     queue: Queue<Pending<P, O::Stamp>>,
     network: Network,
@@ -157,7 +118,7 @@ pub struct Simulation<P: Process, O: Observer<P>> {
     /// The delay after which the oracle detector speaks; `None`: there is no oracle.
     oracle: Option<Time>,
     clients: Option<Clients>,
-    /// What waits for paused processes.
+    /// The paused processes, and what waits for them.
     held_back: FxHashMap<Address, Vec<Pending<P, O::Stamp>>>,
     drift: FxHashMap<Address, LocalClock>,
     choices: Stream,
@@ -165,8 +126,8 @@ pub struct Simulation<P: Process, O: Observer<P>> {
     now: Time,
     events: u64,
     delivered: u64,
-    /// The handler's out-buffers, reused. There is more than one only while a trigger interrupts a step.
-    spare: Vec<Step<P>>,
+    /// The handlers' out-buffer, reused.
+    step: Step<P>,
     observer: O,
 }
 
@@ -196,16 +157,10 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             let remaining = system.ids.iter().map(|id| if asks(id) { workload.entries } else { 0 }).collect();
             Clients { workload, remaining }
         });
-        let slot = |_| Slot {
-            process: None,
-            timers: Vec::new(),
-            next_generation: 0,
-            life: 0,
-            status: Status::Idle,
-            paused: false,
-        };
         Ok(Simulation {
-            slots: (0..system.len()).map(slot).collect(),
+            slots: system.addresses().map(|_| Slot { process: None, life: 0 }).collect(),
+            status: vec![Status::Idle; system.len()],
+            timers: Timers::default(),
             system,
             stable: FxHashMap::default(),
             queue: Queue::default(),
@@ -221,7 +176,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             now: 0,
             events: 0,
             delivered: 0,
-            spare: Vec::new(),
+            step: Step::default(),
             observer,
         })
     }
@@ -252,11 +207,10 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     /// Gives a command now.
     pub fn command(&mut self, process: Address, command: Command<P>) {
-        if self.slots[process.index()].paused {
-            let life = self.slots[process.index()].life;
-            let rare = Rare { at: process, life, what: RareEvent::Client(command) };
-            self.hold_back(process, Pending::Rare(Box::new(rare)));
-        } else if self.slots[process.index()].process.is_some() {
+        if self.held_back.contains_key(&process) {
+            let later = self.in_this_life(process, RareEvent::Client(command));
+            self.held_back.entry(process).or_default().push(later);
+        } else if self.is_up(process) {
             self.give_command(process, command);
         }
     }
@@ -285,7 +239,13 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                 },
                 _ => end,
             };
+            let mut fetched = 0;
             while let Some((time, pending)) = self.queue.pop(horizon) {
+                if fetched > 0 {
+                    fetched -= 1;
+                } else if self.queue.len() > CROWD {
+                    fetched = self.look_ahead(pending.at());
+                }
                 let before = std::mem::replace(&mut self.now, time);
                 if !self.happen(pending) {
                     // A timer that was cancelled or replaced is nothing that happens.
@@ -345,7 +305,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     /// What the process at `address` is, as its application sees it.
     pub fn status(&self, address: Address) -> Status {
-        self.slots[address.index()].status
+        self.status[address.index()]
     }
 
     /// Whoever watches.
@@ -356,6 +316,26 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     /// Ends the simulation and gives the observer back.
     pub fn into_observer(self) -> O {
         self.observer
+    }
+
+    /// Touches the processes that the present event and the next ones meet, so that they come from memory
+    /// together and not one after the other; gives the number of the next ones.
+    #[inline(never)]
+    fn look_ahead(&self, present: Address) -> usize {
+        let next = self.queue.upcoming().take(LOOK_AHEAD);
+        let touch = |process| self.system.id_of(process).0 ^ u64::from(self.is_up(process));
+        let (mut count, mut seen) = (0, touch(present));
+        for pending in next {
+            count += 1;
+            seen ^= touch(pending.at());
+        }
+        std::hint::black_box(seen);
+        count
+    }
+
+    #[inline]
+    fn is_up(&self, process: Address) -> bool {
+        self.slots[process.index()].process.is_some()
     }
 
     fn script_is_over(&self) -> bool {
@@ -369,223 +349,4 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         self.events += 1;
         self.perform(deed);
     }
-}
-
-/// Events and their handlers.
-impl<P: Process, O: Observer<P>> Simulation<P, O> {
-    /// Lets an event take place; says whether it did.
-    #[inline]
-    fn happen(&mut self, pending: Pending<P, O::Stamp>) -> bool {
-        let at = match &pending {
-            Pending::Deliver { to, .. } => *to,
-            Pending::Timer { at, .. } => *at,
-            Pending::Rare(rare) => rare.at,
-        };
-        if self.slots[at.index()].paused {
-            self.hold_back(at, pending);
-            return false;
-        }
-        match pending {
-            Pending::Deliver { from, to, message, stamp } => self.deliver(from, to, message, &stamp),
-            Pending::Timer { at, timer, generation } => return self.ring(at, timer, generation),
-            Pending::Rare(rare) => return self.rare(*rare),
-        }
-        true
-    }
-
-    #[inline]
-    fn deliver(&mut self, from: Address, to: Address, message: P::Message, stamp: &O::Stamp) {
-        let slot = &mut self.slots[to.index()];
-        let Some(process) = &mut slot.process else {
-            self.observer.dropped(self.now, from, to, stamp, Dropped::Down);
-            return;
-        };
-        self.delivered += 1;
-        self.observer.delivered(self.now, from, to, &message, stamp);
-        let kind = if self.plan.triggered.is_empty() { None } else { Some(message.kind()) };
-        let mut step = self.spare.pop().unwrap_or_default();
-        let now = local_time(&self.drift, to, self.now);
-        let mut cx = Context::new(to, &self.system, now, &mut step, &mut self.choices);
-        process.on_message(from, message, &mut cx);
-        if let Some(kind) = kind
-            && self.interrupted(to, Occurrence::Receives(kind))
-        {
-            return;
-        }
-        self.carry_out(to, step);
-    }
-
-    fn ring(&mut self, at: Address, timer: P::Timer, generation: u32) -> bool {
-        let slot = &mut self.slots[at.index()];
-        let Some(running) = slot.timers.iter().position(|(_, number)| *number == generation) else {
-            return false; // Cancelled, replaced, or of a former life.
-        };
-        slot.timers.swap_remove(running);
-        self.observer.noticed(self.now, at, Notice::Timer(&timer));
-        self.handle(at, |process, cx| process.on_timer(timer, cx));
-        true
-    }
-
-    fn rare(&mut self, rare: Rare<P>) -> bool {
-        let slot = &self.slots[rare.at.index()];
-        if slot.life != rare.life || slot.process.is_none() {
-            return false;
-        }
-        match rare.what {
-            RareEvent::Client(command) => self.give_command(rare.at, command),
-            RareEvent::Suspicion(suspicion) => {
-                self.observer.noticed(self.now, rare.at, Notice::Suspicion(suspicion));
-                if matches!(suspicion, Suspicion::Suspect(_))
-                    && self.interrupted(rare.at, Occurrence::Suspects)
-                {
-                    return true;
-                }
-                self.handle(rare.at, |process, cx| process.on_suspicion(suspicion, cx));
-            }
-        }
-        true
-    }
-
-    fn give_command(&mut self, at: Address, command: Command<P>) {
-        self.observer.noticed(self.now, at, Notice::Command(&command));
-        if let Some(status) = P::Problem::status_after_command(&command) {
-            // A second request while inside or waiting changes nothing.
-            if self.slots[at.index()].status == Status::Idle {
-                self.slots[at.index()].status = status;
-            }
-        }
-        self.handle(at, |process, cx| process.on_command(command, cx));
-    }
-
-    fn handle(&mut self, at: Address, handler: impl FnOnce(&mut P, &mut Context<'_, P>)) {
-        let Some(process) = &mut self.slots[at.index()].process else { return };
-        let mut step = self.spare.pop().unwrap_or_default();
-        let now = local_time(&self.drift, at, self.now);
-        handler(process, &mut Context::new(at, &self.system, now, &mut step, &mut self.choices));
-        self.carry_out(at, step);
-    }
-
-    /// Carries out what a handler asked for. A trigger may crash the process in the midst of it: what it has
-    /// not yet done is then lost.
-    #[inline]
-    fn carry_out(&mut self, at: Address, mut step: Step<P>) {
-        if let Some(stable) = step.persist.take() {
-            self.stable.insert(at, stable);
-        }
-        for effect in step.effects.drain(..) {
-            let alive = match effect {
-                Effect::Send { to, message } => self.send(at, to, message),
-                Effect::SetTimer { timer, after } => {
-                    self.set_timer(at, timer, nanos(after.least), nanos(after.most));
-                    true
-                }
-                Effect::CancelTimer(timer) => {
-                    self.slots[at.index()].timers.retain(|(running, _)| *running != timer);
-                    true
-                }
-                Effect::Output(output) => self.output(at, &output),
-                Effect::Suspicion(suspicion) => {
-                    self.observer.noticed(self.now, at, Notice::Suspicion(suspicion));
-                    !(matches!(suspicion, Suspicion::Suspect(_))
-                        && self.interrupted(at, Occurrence::Suspects))
-                }
-            };
-            if !alive {
-                break;
-            }
-        }
-        step.effects.clear();
-        self.spare.push(step);
-    }
-
-    #[inline]
-    fn send(&mut self, from: Address, to: Address, message: P::Message) -> bool {
-        assert!(
-            self.system.topology.linked(from, to),
-            "bug in the algorithm: {from:?} sent to {to:?}, but there is no such link"
-        );
-        let stamp = self.observer.sent(self.now, from, to, &message);
-        let kind = if self.plan.triggered.is_empty() { None } else { Some(message.kind()) };
-        match self.network.route(self.now, from, to) {
-            Fate::Arrives(at) => self.queue.push(at, Pending::Deliver { from, to, message, stamp }),
-            Fate::Twice(first, second) => {
-                let again = Pending::Deliver { from, to, message: message.clone(), stamp: stamp.clone() };
-                self.queue.push(first, Pending::Deliver { from, to, message, stamp });
-                self.queue.push(second, again);
-            }
-            Fate::Lost(why) => self.observer.dropped(self.now, from, to, &stamp, why),
-        }
-        !kind.is_some_and(|kind| self.interrupted(from, Occurrence::Sends(kind)))
-    }
-
-    fn set_timer(&mut self, at: Address, timer: P::Timer, least: Time, most: Time) {
-        let mut after = self.jitter.between(least, most);
-        if let Some(clock) = self.drift.get(&at) {
-            after = (after as f64 / clock.rate) as Time;
-        }
-        let slot = &mut self.slots[at.index()];
-        let generation = slot.next_generation;
-        slot.next_generation = generation.wrapping_add(1);
-        match slot.timers.iter_mut().find(|(running, _)| *running == timer) {
-            Some(running) => running.1 = generation,
-            None => slot.timers.push((timer.clone(), generation)),
-        }
-        self.queue.push(self.now.saturating_add(after), Pending::Timer { at, timer, generation });
-    }
-
-    #[inline]
-    fn output(&mut self, at: Address, output: &Output<P>) -> bool {
-        self.observer.noticed(self.now, at, Notice::Output(output));
-        let Some(status) = P::Problem::status_after_output(output) else { return true };
-        let before = std::mem::replace(&mut self.slots[at.index()].status, status);
-        if !self.plan.triggered.is_empty() && self.interrupted(at, Occurrence::Becomes(before, status)) {
-            return false;
-        }
-        if self.clients.is_some() {
-            self.client_reacts(at, status);
-        }
-        true
-    }
-
-    /// Performs what was waiting for this; says whether it made an end of the process that it happened at.
-    fn interrupted(&mut self, at: Address, occurrence: Occurrence<'_>) -> bool {
-        if self.plan.triggered.is_empty() {
-            return false;
-        }
-        let life = self.slots[at.index()].life;
-        for deed in self.plan.occasion(at, occurrence) {
-            self.perform(deed);
-        }
-        let slot = &self.slots[at.index()];
-        slot.process.is_none() || slot.life != life
-    }
-
-    /// A client in a loop asks for what comes next.
-    fn client_reacts(&mut self, at: Address, status: Status) {
-        let Some(clients) = &mut self.clients else { return };
-        let Some(command) = P::Problem::next_command(&status) else { return };
-        let (least, most) = if status == Status::Inside {
-            clients.workload.hold
-        } else if clients.remaining[at.index()] > 0 {
-            clients.remaining[at.index()] -= 1;
-            clients.workload.think
-        } else {
-            return;
-        };
-        let wait = self.jitter.between(nanos(least), nanos(most));
-        let life = self.slots[at.index()].life;
-        let rare = Rare { at, life, what: RareEvent::Client(command) };
-        self.queue.push(self.now + wait, Pending::Rare(Box::new(rare)));
-    }
-
-    fn hold_back(&mut self, at: Address, pending: Pending<P, O::Stamp>) {
-        self.held_back.entry(at).or_default().push(pending);
-    }
-}
-
-/// What the clock of a process shows: virtual time, unless it drifts.
-#[inline]
-fn local_time(drift: &FxHashMap<Address, LocalClock>, process: Address, now: Time) -> Duration {
-    let drifted = if drift.is_empty() { None } else { drift.get(&process) };
-    Duration::from_nanos(drifted.map_or(now, |clock| clock.at(now)))
 }

@@ -1,0 +1,249 @@
+//! Events: what happens at a process, and what comes of it.
+
+use std::time::Duration;
+
+use habemus::{
+    Address, Command, Context, Delay, Effect, Message, Output, Problem, Process, Status, Step, Suspicion,
+    Topology,
+};
+use habemus_trace::Dropped;
+use rustc_hash::FxHashMap;
+
+use super::{LocalClock, Pending, Rare, RareEvent, Simulation};
+use crate::network::Fate;
+use crate::observer::{Notice, Observer};
+use crate::plan::Occurrence;
+use crate::time::{Time, nanos};
+
+impl<P: Process, O: Observer<P>> Simulation<P, O> {
+    /// Lets an event take place; says whether it did.
+    #[inline]
+    pub(super) fn happen(&mut self, pending: Pending<P, O::Stamp>) -> bool {
+        let at = pending.at();
+        if !self.held_back.is_empty()
+            && let Some(waiting) = self.held_back.get_mut(&at)
+        {
+            waiting.push(pending);
+            return false;
+        }
+        match pending {
+            Pending::Deliver { from, to, message, stamp } => self.deliver(from, to, message, &stamp),
+            Pending::Timer { at, timer, number } => return self.ring(at, timer, number),
+            Pending::Rare(rare) => return self.rare(*rare),
+        }
+        true
+    }
+
+    #[inline]
+    fn deliver(&mut self, from: Address, to: Address, message: P::Message, stamp: &O::Stamp) {
+        let Some(process) = &mut self.slots[to.index()].process else {
+            self.observer.dropped(self.now, from, to, stamp, Dropped::Down);
+            return;
+        };
+        self.delivered += 1;
+        self.observer.delivered(self.now, from, to, &message, stamp);
+        let kind = if self.plan.triggered.is_empty() { None } else { Some(message.kind()) };
+        let now = local_time::<P>(&self.drift, to, self.now);
+        let mut cx = Context::new(to, &self.system, now, &mut self.step, &mut self.choices);
+        process.on_message(from, message, &mut cx);
+        if let Some(kind) = kind
+            && self.interrupted(to, Occurrence::Receives(kind))
+        {
+            self.step = Step::default();
+            return;
+        }
+        self.carry_out(to);
+    }
+
+    fn ring(&mut self, at: Address, timer: P::Timer, number: u32) -> bool {
+        if !self.timers.ring(at, number) {
+            return false; // Cancelled, replaced, or of a former life.
+        }
+        self.observer.noticed(self.now, at, Notice::Timer(&timer));
+        self.handle(at, |process, cx| process.on_timer(timer, cx));
+        true
+    }
+
+    fn rare(&mut self, rare: Rare<P>) -> bool {
+        if self.slots[rare.at.index()].life != rare.life || !self.is_up(rare.at) {
+            return false;
+        }
+        match rare.what {
+            RareEvent::Client(command) => self.give_command(rare.at, command),
+            RareEvent::Suspicion(suspicion) => {
+                self.observer.noticed(self.now, rare.at, Notice::Suspicion(suspicion));
+                if matches!(suspicion, Suspicion::Suspect(_))
+                    && self.interrupted(rare.at, Occurrence::Suspects)
+                {
+                    return true;
+                }
+                self.handle(rare.at, |process, cx| process.on_suspicion(suspicion, cx));
+            }
+        }
+        true
+    }
+
+    pub(super) fn give_command(&mut self, at: Address, command: Command<P>) {
+        self.observer.noticed(self.now, at, Notice::Command(&command));
+        if let Some(status) = P::Problem::status_after_command(&command) {
+            // A second request while inside or waiting changes nothing.
+            if self.status[at.index()] == Status::Idle {
+                self.status[at.index()] = status;
+            }
+        }
+        self.handle(at, |process, cx| process.on_command(command, cx));
+    }
+
+    fn handle(&mut self, at: Address, handler: impl FnOnce(&mut P, &mut Context<'_, P>)) {
+        let Some(process) = &mut self.slots[at.index()].process else { return };
+        let now = local_time::<P>(&self.drift, at, self.now);
+        handler(process, &mut Context::new(at, &self.system, now, &mut self.step, &mut self.choices));
+        self.carry_out(at);
+    }
+
+    /// Carries out what a handler asked for. A trigger may crash the process in the midst of it: what it has
+    /// not yet done is then lost. Whatever is no message is kept out of the way of those.
+    #[inline]
+    pub(super) fn carry_out(&mut self, at: Address) {
+        if let Some(stable) = self.step.persist.take() {
+            self.stable.insert(at, stable);
+        }
+        // The next one lies at the end, where it is cheap to take.
+        self.step.effects.reverse();
+        while let Some(effect) = self.step.effects.pop() {
+            let alive = match effect {
+                Effect::Send { to, message } => self.send(at, to, message),
+                Effect::SetTimer { timer, after } => self.set_timer(at, timer, after),
+                Effect::CancelTimer(timer) => self.cancel_timer(at, &timer),
+                Effect::Output(output) => self.output(at, &output),
+                Effect::Suspicion(suspicion) => self.report(at, suspicion),
+            };
+            if !alive {
+                self.step.effects.clear();
+            }
+        }
+    }
+
+    /// Sends a message; says whether the sender survives it.
+    #[inline]
+    fn send(&mut self, from: Address, to: Address, message: P::Message) -> bool {
+        assert!(
+            self.system.topology.linked(from, to),
+            "bug in the algorithm: {from:?} sent to {to:?}, but there is no such link"
+        );
+        let stamp = self.observer.sent(self.now, from, to, &message);
+        if self.plan.triggered.is_empty()
+            && let Some(arrival) = self.network.plain_arrival(self.now, from)
+        {
+            self.queue.push(arrival, Pending::Deliver { from, to, message, stamp });
+            return true;
+        }
+        self.send_with_care(from, to, message, stamp)
+    }
+
+    /// Sends where something may go wrong, on the way or because of the sending.
+    #[inline(never)]
+    fn send_with_care(&mut self, from: Address, to: Address, message: P::Message, stamp: O::Stamp) -> bool {
+        let kind = message.kind();
+        match self.network.route(self.now, from, to) {
+            Fate::Arrives(at) => self.queue.push(at, Pending::Deliver { from, to, message, stamp }),
+            Fate::Twice(first, second) => {
+                let again = Pending::Deliver { from, to, message: message.clone(), stamp: stamp.clone() };
+                self.queue.push(first, Pending::Deliver { from, to, message, stamp });
+                self.queue.push(second, again);
+            }
+            Fate::Lost(why) => self.observer.dropped(self.now, from, to, &stamp, why),
+        }
+        !self.interrupted(from, Occurrence::Sends(kind))
+    }
+
+    #[inline(never)]
+    fn set_timer(&mut self, at: Address, timer: P::Timer, after: Delay) -> bool {
+        let mut after = self.jitter.between(nanos(after.least), nanos(after.most));
+        if let Some(clock) = self.drift.get(&at) {
+            after = (after as f64 / clock.rate) as Time;
+        }
+        let number = self.timers.set(at, &timer);
+        self.queue.push(self.now.saturating_add(after), Pending::Timer { at, timer, number });
+        true
+    }
+
+    #[inline(never)]
+    fn cancel_timer(&mut self, at: Address, timer: &P::Timer) -> bool {
+        self.timers.cancel(at, timer);
+        true
+    }
+
+    /// A detector speaks; says whether the process survives it.
+    #[inline(never)]
+    fn report(&mut self, at: Address, suspicion: Suspicion) -> bool {
+        self.observer.noticed(self.now, at, Notice::Suspicion(suspicion));
+        !(matches!(suspicion, Suspicion::Suspect(_)) && self.interrupted(at, Occurrence::Suspects))
+    }
+
+    /// Tells the application; says whether the process survives it.
+    #[inline(never)]
+    fn output(&mut self, at: Address, output: &Output<P>) -> bool {
+        self.observer.noticed(self.now, at, Notice::Output(output));
+        let Some(status) = P::Problem::status_after_output(output) else { return true };
+        let before = std::mem::replace(&mut self.status[at.index()], status);
+        if !self.plan.triggered.is_empty() && self.interrupted(at, Occurrence::Becomes(before, status)) {
+            return false;
+        }
+        if self.clients.is_some() {
+            self.client_reacts(at, status);
+        }
+        true
+    }
+
+    /// Performs what was waiting for this; says whether it made an end of the process that it happened at.
+    pub(super) fn interrupted(&mut self, at: Address, occurrence: Occurrence<'_>) -> bool {
+        if self.plan.triggered.is_empty() {
+            return false;
+        }
+        let life = self.slots[at.index()].life;
+        // The handlers that a deed calls have steps of their own.
+        let step = std::mem::take(&mut self.step);
+        for deed in self.plan.occasion(at, occurrence) {
+            self.perform(deed);
+        }
+        self.step = step;
+        !self.is_up(at) || self.slots[at.index()].life != life
+    }
+
+    /// A client in a loop asks for what comes next.
+    pub(super) fn client_reacts(&mut self, at: Address, status: Status) {
+        let Some(clients) = &mut self.clients else { return };
+        let Some(command) = P::Problem::next_command(&status) else { return };
+        let (least, most) = if status == Status::Inside {
+            clients.workload.hold
+        } else if clients.remaining[at.index()] > 0 {
+            clients.remaining[at.index()] -= 1;
+            clients.workload.think
+        } else {
+            return;
+        };
+        let wait = self.jitter.between(nanos(least), nanos(most));
+        self.queue.push(self.now + wait, self.in_this_life(at, RareEvent::Client(command)));
+    }
+
+    /// Something rare, meant for the present life of a process.
+    pub(super) fn in_this_life(&self, at: Address, what: RareEvent<P>) -> Pending<P, O::Stamp> {
+        Pending::Rare(Box::new(Rare { at, life: self.slots[at.index()].life, what }))
+    }
+}
+
+/// What the clock of a process shows: virtual time, unless it drifts. It is not worked out for a process that
+/// may not ask.
+#[inline]
+pub(super) fn local_time<P: Process>(
+    drift: &FxHashMap<Address, LocalClock>,
+    process: Address,
+    now: Time,
+) -> Duration {
+    if !P::READS_CLOCK {
+        return Duration::ZERO;
+    }
+    let drifted = if drift.is_empty() { None } else { drift.get(&process) };
+    Duration::from_nanos(drifted.map_or(now, |clock| clock.at(now)))
+}
