@@ -1,10 +1,12 @@
 //! Results as people read them.
 
+mod check;
 mod cost;
 mod plot;
 mod report;
 mod sweep;
 
+pub(crate) use check::check;
 pub(crate) use cost::{cost_csv, cost_heading, cost_row, cost_summary};
 pub(crate) use plot::cost_plot;
 pub(crate) use report::report;
