@@ -2,12 +2,14 @@
 
 mod check;
 mod cost;
+mod guarantees;
 mod plot;
 mod report;
 mod sweep;
 
 pub(crate) use check::check;
 pub(crate) use cost::{cost_csv, cost_heading, cost_row, cost_summary};
+pub(crate) use guarantees::guarantees;
 pub(crate) use plot::cost_plot;
 pub(crate) use report::report;
 pub(crate) use sweep::sweep;
