@@ -1,7 +1,9 @@
 //! Results as people read them.
 
+mod check;
 mod cost;
 mod detectors;
+mod guarantees;
 mod plot;
 mod quorum;
 mod report;
@@ -9,8 +11,10 @@ mod sweep;
 mod timeout;
 mod timeout_plot;
 
+pub(crate) use check::check;
 pub(crate) use cost::{cost_csv, cost_heading, cost_row, cost_summary};
 pub(crate) use detectors::detectors;
+pub(crate) use guarantees::guarantees;
 pub(crate) use plot::cost_plot;
 pub(crate) use quorum::quorum;
 pub(crate) use report::report;

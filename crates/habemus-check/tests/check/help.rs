@@ -1,0 +1,78 @@
+//! What the tests have in common.
+
+use std::collections::BTreeMap;
+
+use habemus::catalogue::{Request, Shape};
+use habemus::{Address, DEFAULT_PULSE, Id};
+use habemus_check::{CheckError, Control, Properties, Report, Setting, Start, check};
+
+/// A model to be checked, in few words.
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    pub(crate) algorithm: &'static str,
+    pub(crate) ids: Vec<u64>,
+    pub(crate) topology: Option<&'static str>,
+    pub(crate) options: BTreeMap<String, String>,
+    pub(crate) setting: Setting,
+}
+
+/// `algorithm` with processes 1 to `processes`.
+pub(crate) fn model(algorithm: &'static str, processes: u64) -> Model {
+    Model {
+        algorithm,
+        ids: (1..=processes).collect(),
+        topology: None,
+        options: BTreeMap::new(),
+        setting: Setting::default(),
+    }
+}
+
+impl Model {
+    pub(crate) fn option(mut self, name: &str, value: &str) -> Self {
+        self.options.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    pub(crate) fn ids(mut self, ids: &[u64]) -> Self {
+        self.ids = ids.to_vec();
+        self
+    }
+
+    pub(crate) fn topology(mut self, name: &'static str) -> Self {
+        self.topology = Some(name);
+        self
+    }
+
+    /// Everybody starts.
+    pub(crate) fn all_start(self) -> Self {
+        let everybody = (0..self.ids.len() as u32).map(Address).collect();
+        self.with(|setting| setting.start = Start::These(everybody))
+    }
+
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut Setting)) -> Self {
+        change(&mut self.setting);
+        self
+    }
+
+    pub(crate) fn property(self, name: &str) -> Self {
+        self.with(|setting| setting.properties = Properties::Named(vec![name.to_owned()]))
+    }
+
+    pub(crate) fn try_run(&self) -> Result<Report, CheckError> {
+        let request = Request {
+            algorithm: self.algorithm,
+            ids: self.ids.iter().copied().map(Id).collect(),
+            shape: self.topology.map(|name| Shape::Named(name.to_owned())),
+            detector: None,
+            options: &self.options,
+            pulse: DEFAULT_PULSE,
+            seed: 1,
+            signatures: Some(habemus_signatures::ed25519),
+        };
+        check(&request, &self.setting, &Control::default())
+    }
+
+    pub(crate) fn run(&self) -> Report {
+        self.try_run().expect("the model makes sense")
+    }
+}

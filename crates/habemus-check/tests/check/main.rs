@@ -1,0 +1,10 @@
+//! Checks of the catalogue's algorithms, and of the checker itself.
+
+mod catalogue;
+mod guarantees;
+mod help;
+mod mutants;
+mod oracle;
+mod reduction;
+mod rival;
+mod toy;
