@@ -1,15 +1,20 @@
 //! The event queue: a hierarchical timing wheel over 64-bit time, eight levels of 256 slots.
 //!
 //! An event lies on the level of the highest byte in which its time differs from the present, in the slot that
-//! this byte names. Time only grows, so when the present reaches a slot of a higher level, its events move to
-//! lower levels; an event moves at most once per level, and to a slot's end: no comparison of events ever takes
-//! place, memory is walked in order, and events of the same instant stay in the order in which they were
-//! pushed, because a slot is emptied into lower levels before anything can be pushed there directly.
+//! this byte names. Time only grows. When it reaches a slot, the slot becomes the present: if its events are
+//! few, or came in order, they are lined up as they are to happen; otherwise they move to lower levels, at most
+//! once per level. What is pushed into the present finds its place in the line. Events of the same instant stay
+//! in the order in which they were pushed, because a slot is emptied before anything can be pushed directly to
+//! the levels below it.
+
+use std::collections::VecDeque;
 
 /// Slots of one level: one for each value of a byte.
 const SLOTS: usize = 256;
 /// Levels: one for each byte of the time.
 const LEVELS: usize = 8;
+/// So many events are rather sorted than spread over lower levels.
+const FEW: usize = 64;
 /// A slot that once held more than this gives its memory back when it is emptied.
 const KEEP: usize = 64;
 
@@ -19,52 +24,14 @@ pub struct Queue<T> {
     /// No event lies before this.
     now: u64,
     len: usize,
-    /// The events of this very instant, last one first.
-    current: Vec<T>,
-    /// Those pushed for this very instant since `current` was filled.
-    fresh: Vec<T>,
-    levels: Vec<Level<T>>,
-}
-
-#[derive(Debug)]
-struct Level<T> {
-    /// A bit for each slot that holds something.
-    occupied: [u64; SLOTS / 64],
+    /// The level of the present slot: it holds all times that agree with `now` in this byte and those above.
+    present: usize,
+    /// The events of the present slot, as they are to happen; they lie nowhere else.
+    line: VecDeque<(u64, T)>,
+    /// Level by level, a bit for each slot that holds something.
+    occupied: [[u64; SLOTS / 64]; LEVELS],
+    /// The slots of all levels.
     slots: Vec<Vec<(u64, T)>>,
-}
-
-impl<T> Level<T> {
-    fn new() -> Self {
-        Level { occupied: [0; SLOTS / 64], slots: (0..SLOTS).map(|_| Vec::new()).collect() }
-    }
-
-    #[inline]
-    fn push(&mut self, slot: usize, time: u64, event: T) {
-        self.occupied[slot / 64] |= 1 << (slot % 64);
-        self.slots[slot].push((time, event));
-    }
-
-    /// The first occupied slot at or after `from`.
-    #[inline]
-    fn next(&self, from: usize) -> Option<usize> {
-        let mut word = from / 64;
-        if word >= self.occupied.len() {
-            return None;
-        }
-        let mut bits = self.occupied[word] & (!0 << (from % 64));
-        loop {
-            if bits != 0 {
-                return Some(word * 64 + bits.trailing_zeros() as usize);
-            }
-            word += 1;
-            bits = *self.occupied.get(word)?;
-        }
-    }
-
-    #[inline]
-    fn vacate(&mut self, slot: usize) {
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
-    }
 }
 
 impl<T> Default for Queue<T> {
@@ -72,9 +39,10 @@ impl<T> Default for Queue<T> {
         Queue {
             now: 0,
             len: 0,
-            current: Vec::new(),
-            fresh: Vec::new(),
-            levels: (0..LEVELS).map(|_| Level::new()).collect(),
+            present: 0,
+            line: VecDeque::new(),
+            occupied: [[0; SLOTS / 64]; LEVELS],
+            slots: std::iter::repeat_with(Vec::new).take(LEVELS * SLOTS).collect(),
         }
     }
 }
@@ -92,80 +60,118 @@ impl<T> Queue<T> {
         self.len == 0
     }
 
-    /// Adds an event at `time`, which must not lie before the last event popped.
+    /// Adds an event at `time`, which must not lie before the last event popped, nor before the limit of a
+    /// [`pop`](Queue::pop) that gave nothing.
     #[inline]
     pub fn push(&mut self, time: u64, event: T) {
         debug_assert!(time >= self.now, "time only grows");
         self.len += 1;
-        self.place(time, event);
+        if (time ^ self.now) >> (8 * self.present) != 0 {
+            self.place(time, event);
+        } else if self.line.back().is_none_or(|(last, _)| *last <= time) {
+            self.line.push_back((time, event));
+        } else {
+            self.insert(time, event);
+        }
     }
 
+    /// Adds an event to the present slot, before others.
+    fn insert(&mut self, time: u64, event: T) {
+        if self.line.len() < 2 * FEW {
+            let place = self.line.partition_point(|(other, _)| *other <= time);
+            self.line.insert(place, (time, event));
+        } else {
+            let events = std::mem::take(&mut self.line);
+            self.spread(events);
+            self.place(time, event);
+        }
+    }
+
+    /// Adds an event where it belongs if the present is no more than this instant.
     #[inline]
     fn place(&mut self, time: u64, event: T) {
         let differing = time ^ self.now;
         if differing == 0 {
-            self.fresh.push(event);
+            self.line.push_back((time, event));
             return;
         }
-        let level = (63 - differing.leading_zeros() as usize) / 8;
+        let level = differing.ilog2() as usize / 8;
         let slot = (time >> (8 * level)) as usize % SLOTS;
-        self.levels[level].push(slot, time, event);
+        self.occupied[level][slot / 64] |= 1 << (slot % 64);
+        self.slots[level * SLOTS + slot].push((time, event));
+    }
+
+    /// Spreads the events of the present slot over lower levels.
+    fn spread(&mut self, events: impl IntoIterator<Item = (u64, T)>) {
+        self.present = 0;
+        for (time, event) in events {
+            self.place(time, event);
+        }
+    }
+
+    /// The events that come next, as far as their order is already known.
+    #[inline]
+    pub fn upcoming(&self) -> impl Iterator<Item = &T> {
+        self.line.iter().map(|(_, event)| event)
     }
 
     /// Takes the next event out, with its time, unless it lies after `limit`.
     #[inline]
     pub fn pop(&mut self, limit: u64) -> Option<(u64, T)> {
-        if self.current.is_empty() && !self.advance(limit) {
-            return None;
+        while self.line.is_empty() {
+            if !self.descend(limit) {
+                return None;
+            }
         }
-        if self.now > limit {
-            return None;
-        }
+        let (time, event) = self.line.pop_front_if(|(time, _)| *time <= limit)?;
         self.len -= 1;
-        self.current.pop().map(|event| (self.now, event))
+        self.now = time;
+        Some((time, event))
     }
 
-    /// Moves on to the next instant at which something happens, but not past `limit`.
-    fn advance(&mut self, limit: u64) -> bool {
-        loop {
-            if !self.fresh.is_empty() {
-                std::mem::swap(&mut self.current, &mut self.fresh);
-                self.current.reverse();
-                return true;
-            }
-            if self.len == 0 || !self.descend(limit) {
-                return false;
-            }
-        }
-    }
-
-    /// Empties the next occupied slot of the lowest level that has one into the levels below.
+    /// Moves on to the next slot that holds something, unless it begins after `limit`.
     fn descend(&mut self, limit: u64) -> bool {
-        for level in 0..LEVELS {
+        for level in self.present..LEVELS {
             let shift = 8 * level;
             let here = (self.now >> shift) as usize % SLOTS;
-            let Some(slot) = self.levels[level].next(here + 1) else { continue };
+            let Some(slot) = self.occupied_after(level, here) else { continue };
             let above = if level + 1 == LEVELS { 0 } else { (self.now >> (shift + 8)) << (shift + 8) };
             let begin = above | ((slot as u64) << shift);
             if begin > limit {
                 return false;
             }
             self.now = begin;
-            self.levels[level].vacate(slot);
-            let mut events = std::mem::take(&mut self.levels[level].slots[slot]);
-            if level == 0 {
-                self.fresh.extend(events.drain(..).map(|(_, event)| event));
-            } else {
-                for (time, event) in events.drain(..) {
-                    self.place(time, event);
-                }
+            self.occupied[level][slot / 64] &= !(1 << (slot % 64));
+            let mut events = std::mem::take(&mut self.slots[level * SLOTS + slot]);
+            if events.len() <= FEW {
+                events.sort_by_key(|(time, _)| *time);
             }
-            if events.capacity() <= KEEP {
-                self.levels[level].slots[slot] = events;
+            let emptied = if events.is_sorted_by_key(|(time, _)| *time) {
+                self.present = level;
+                std::mem::replace(&mut self.line, events.into()).into()
+            } else {
+                self.spread(events.drain(..));
+                events
+            };
+            if emptied.capacity() <= KEEP {
+                self.slots[level * SLOTS + slot] = emptied;
             }
             return true;
         }
         false
+    }
+
+    /// The first slot of a level after `slot` that holds something.
+    fn occupied_after(&self, level: usize, slot: usize) -> Option<usize> {
+        let words = &self.occupied[level];
+        let (mut word, from) = (slot / 64, slot % 64);
+        // Two shifts, because one by 64 bits would be one by none.
+        let mut bits = words[word] & (!0 << from << 1);
+        while bits == 0 {
+            word += 1;
+            bits = *words.get(word)?;
+        }
+        Some(word * 64 + bits.trailing_zeros() as usize)
     }
 }
 
@@ -196,7 +202,37 @@ mod tests {
         assert!(queue.is_empty());
     }
 
-    /// A million events drawn at random, against a heap ordered by time and number.
+    /// More events are pushed between those that wait than are kept in a line.
+    #[test]
+    fn a_present_that_becomes_crowded_is_spread() {
+        let mut queue = Queue::default();
+        queue.push(1 << 20, 0);
+        assert_eq!(queue.pop(u64::MAX), Some((1 << 20, 0)));
+        let times = (0..10 * FEW as u64).map(|number| (1 << 20) + number * 7919 % 60_000);
+        let mut expected: Vec<(u64, usize)> = times.zip(0..).collect();
+        queue.push((1 << 20) + 60_000, expected.len());
+        for (time, number) in &expected {
+            queue.push(*time, *number);
+        }
+        expected.push(((1 << 20) + 60_000, expected.len()));
+        expected.sort();
+        let popped: Vec<(u64, usize)> = std::iter::from_fn(|| queue.pop(u64::MAX)).collect();
+        assert_eq!(popped, expected);
+    }
+
+    #[test]
+    fn what_comes_next_can_be_seen_before() {
+        let mut queue = Queue::default();
+        for (time, event) in [(900, 'c'), (500, 'a'), (800, 'b')] {
+            queue.push(time, event);
+        }
+        assert_eq!(queue.pop(500), Some((500, 'a')));
+        queue.push(850, 'x');
+        assert_eq!(queue.pop(800), Some((800, 'b')));
+        assert!(queue.upcoming().eq(&['x', 'c']));
+    }
+
+    /// Events drawn at random, against a heap ordered by time and number.
     #[test]
     fn it_agrees_with_a_heap() {
         let (mut queue, mut heap) = (Queue::default(), BinaryHeap::new());
@@ -216,9 +252,9 @@ mod tests {
                 let expected = heap.peek().is_some_and(|Reverse((time, _))| *time <= limit);
                 let popped = queue.pop(limit);
                 assert_eq!(popped.is_some(), expected);
-                if let Some((time, number)) = popped {
-                    assert_eq!(heap.pop(), Some(Reverse((time, number))));
-                    now = time;
+                now = popped.map_or(limit, |(time, _)| time);
+                if let Some(event) = popped {
+                    assert_eq!(heap.pop(), Some(Reverse(event)));
                 }
             }
             assert_eq!(queue.len(), heap.len());
