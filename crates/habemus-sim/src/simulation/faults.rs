@@ -3,7 +3,8 @@
 use habemus::{Address, Context, Process, Status, Suspicion};
 use habemus_trace::Dropped;
 
-use super::{LocalClock, Pending, Rare, RareEvent, Simulation, local_time};
+use super::events::local_time;
+use super::{LocalClock, Pending, Rare, RareEvent, Simulation};
 use crate::network::Link;
 use crate::observer::{NetworkChange, Notice, Observer};
 use crate::plan::{Deed, Occurrence};

@@ -1,0 +1,233 @@
+//! Events: what happens at a process, and what comes of it.
+
+use std::time::Duration;
+
+use habemus::{
+    Address, Command, Context, Effect, Message, Output, Problem, Process, Status, Step, Suspicion, Topology,
+};
+use habemus_trace::Dropped;
+use rustc_hash::FxHashMap;
+
+use super::{LocalClock, Pending, Rare, RareEvent, Simulation};
+use crate::network::Fate;
+use crate::observer::{Notice, Observer};
+use crate::plan::Occurrence;
+use crate::time::{Time, nanos};
+
+impl<P: Process, O: Observer<P>> Simulation<P, O> {
+    /// Lets an event take place; says whether it did.
+    #[inline]
+    pub(super) fn happen(&mut self, pending: Pending<P, O::Stamp>) -> bool {
+        let at = match &pending {
+            Pending::Deliver { to, .. } => *to,
+            Pending::Timer { at, .. } => *at,
+            Pending::Rare(rare) => rare.at,
+        };
+        if self.slots[at.index()].paused {
+            self.hold_back(at, pending);
+            return false;
+        }
+        match pending {
+            Pending::Deliver { from, to, message, stamp } => self.deliver(from, to, message, &stamp),
+            Pending::Timer { at, timer, generation } => return self.ring(at, timer, generation),
+            Pending::Rare(rare) => return self.rare(*rare),
+        }
+        true
+    }
+
+    #[inline]
+    fn deliver(&mut self, from: Address, to: Address, message: P::Message, stamp: &O::Stamp) {
+        let slot = &mut self.slots[to.index()];
+        let Some(process) = &mut slot.process else {
+            self.observer.dropped(self.now, from, to, stamp, Dropped::Down);
+            return;
+        };
+        self.delivered += 1;
+        self.observer.delivered(self.now, from, to, &message, stamp);
+        let kind = if self.plan.triggered.is_empty() { None } else { Some(message.kind()) };
+        let mut step = self.spare.pop().unwrap_or_default();
+        let now = local_time(&self.drift, to, self.now);
+        let mut cx = Context::new(to, &self.system, now, &mut step, &mut self.choices);
+        process.on_message(from, message, &mut cx);
+        if let Some(kind) = kind
+            && self.interrupted(to, Occurrence::Receives(kind))
+        {
+            return;
+        }
+        self.carry_out(to, step);
+    }
+
+    fn ring(&mut self, at: Address, timer: P::Timer, generation: u32) -> bool {
+        let slot = &mut self.slots[at.index()];
+        let Some(running) = slot.timers.iter().position(|(_, number)| *number == generation) else {
+            return false; // Cancelled, replaced, or of a former life.
+        };
+        slot.timers.swap_remove(running);
+        self.observer.noticed(self.now, at, Notice::Timer(&timer));
+        self.handle(at, |process, cx| process.on_timer(timer, cx));
+        true
+    }
+
+    fn rare(&mut self, rare: Rare<P>) -> bool {
+        let slot = &self.slots[rare.at.index()];
+        if slot.life != rare.life || slot.process.is_none() {
+            return false;
+        }
+        match rare.what {
+            RareEvent::Client(command) => self.give_command(rare.at, command),
+            RareEvent::Suspicion(suspicion) => {
+                self.observer.noticed(self.now, rare.at, Notice::Suspicion(suspicion));
+                if matches!(suspicion, Suspicion::Suspect(_))
+                    && self.interrupted(rare.at, Occurrence::Suspects)
+                {
+                    return true;
+                }
+                self.handle(rare.at, |process, cx| process.on_suspicion(suspicion, cx));
+            }
+        }
+        true
+    }
+
+    pub(super) fn give_command(&mut self, at: Address, command: Command<P>) {
+        self.observer.noticed(self.now, at, Notice::Command(&command));
+        if let Some(status) = P::Problem::status_after_command(&command) {
+            // A second request while inside or waiting changes nothing.
+            if self.slots[at.index()].status == Status::Idle {
+                self.slots[at.index()].status = status;
+            }
+        }
+        self.handle(at, |process, cx| process.on_command(command, cx));
+    }
+
+    fn handle(&mut self, at: Address, handler: impl FnOnce(&mut P, &mut Context<'_, P>)) {
+        let Some(process) = &mut self.slots[at.index()].process else { return };
+        let mut step = self.spare.pop().unwrap_or_default();
+        let now = local_time(&self.drift, at, self.now);
+        handler(process, &mut Context::new(at, &self.system, now, &mut step, &mut self.choices));
+        self.carry_out(at, step);
+    }
+
+    /// Carries out what a handler asked for. A trigger may crash the process in the midst of it: what it has
+    /// not yet done is then lost.
+    #[inline]
+    pub(super) fn carry_out(&mut self, at: Address, mut step: Step<P>) {
+        if let Some(stable) = step.persist.take() {
+            self.stable.insert(at, stable);
+        }
+        for effect in step.effects.drain(..) {
+            let alive = match effect {
+                Effect::Send { to, message } => self.send(at, to, message),
+                Effect::SetTimer { timer, after } => {
+                    self.set_timer(at, timer, nanos(after.least), nanos(after.most));
+                    true
+                }
+                Effect::CancelTimer(timer) => {
+                    self.slots[at.index()].timers.retain(|(running, _)| *running != timer);
+                    true
+                }
+                Effect::Output(output) => self.output(at, &output),
+                Effect::Suspicion(suspicion) => {
+                    self.observer.noticed(self.now, at, Notice::Suspicion(suspicion));
+                    !(matches!(suspicion, Suspicion::Suspect(_))
+                        && self.interrupted(at, Occurrence::Suspects))
+                }
+            };
+            if !alive {
+                break;
+            }
+        }
+        step.effects.clear();
+        self.spare.push(step);
+    }
+
+    #[inline]
+    fn send(&mut self, from: Address, to: Address, message: P::Message) -> bool {
+        assert!(
+            self.system.topology.linked(from, to),
+            "bug in the algorithm: {from:?} sent to {to:?}, but there is no such link"
+        );
+        let stamp = self.observer.sent(self.now, from, to, &message);
+        let kind = if self.plan.triggered.is_empty() { None } else { Some(message.kind()) };
+        match self.network.route(self.now, from, to) {
+            Fate::Arrives(at) => self.queue.push(at, Pending::Deliver { from, to, message, stamp }),
+            Fate::Twice(first, second) => {
+                let again = Pending::Deliver { from, to, message: message.clone(), stamp: stamp.clone() };
+                self.queue.push(first, Pending::Deliver { from, to, message, stamp });
+                self.queue.push(second, again);
+            }
+            Fate::Lost(why) => self.observer.dropped(self.now, from, to, &stamp, why),
+        }
+        !kind.is_some_and(|kind| self.interrupted(from, Occurrence::Sends(kind)))
+    }
+
+    fn set_timer(&mut self, at: Address, timer: P::Timer, least: Time, most: Time) {
+        let mut after = self.jitter.between(least, most);
+        if let Some(clock) = self.drift.get(&at) {
+            after = (after as f64 / clock.rate) as Time;
+        }
+        let slot = &mut self.slots[at.index()];
+        let generation = slot.next_generation;
+        slot.next_generation = generation.wrapping_add(1);
+        match slot.timers.iter_mut().find(|(running, _)| *running == timer) {
+            Some(running) => running.1 = generation,
+            None => slot.timers.push((timer.clone(), generation)),
+        }
+        self.queue.push(self.now.saturating_add(after), Pending::Timer { at, timer, generation });
+    }
+
+    #[inline]
+    fn output(&mut self, at: Address, output: &Output<P>) -> bool {
+        self.observer.noticed(self.now, at, Notice::Output(output));
+        let Some(status) = P::Problem::status_after_output(output) else { return true };
+        let before = std::mem::replace(&mut self.slots[at.index()].status, status);
+        if !self.plan.triggered.is_empty() && self.interrupted(at, Occurrence::Becomes(before, status)) {
+            return false;
+        }
+        if self.clients.is_some() {
+            self.client_reacts(at, status);
+        }
+        true
+    }
+
+    /// Performs what was waiting for this; says whether it made an end of the process that it happened at.
+    pub(super) fn interrupted(&mut self, at: Address, occurrence: Occurrence<'_>) -> bool {
+        if self.plan.triggered.is_empty() {
+            return false;
+        }
+        let life = self.slots[at.index()].life;
+        for deed in self.plan.occasion(at, occurrence) {
+            self.perform(deed);
+        }
+        let slot = &self.slots[at.index()];
+        slot.process.is_none() || slot.life != life
+    }
+
+    /// A client in a loop asks for what comes next.
+    pub(super) fn client_reacts(&mut self, at: Address, status: Status) {
+        let Some(clients) = &mut self.clients else { return };
+        let Some(command) = P::Problem::next_command(&status) else { return };
+        let (least, most) = if status == Status::Inside {
+            clients.workload.hold
+        } else if clients.remaining[at.index()] > 0 {
+            clients.remaining[at.index()] -= 1;
+            clients.workload.think
+        } else {
+            return;
+        };
+        let wait = self.jitter.between(nanos(least), nanos(most));
+        let life = self.slots[at.index()].life;
+        let rare = Rare { at, life, what: RareEvent::Client(command) };
+        self.queue.push(self.now + wait, Pending::Rare(Box::new(rare)));
+    }
+
+    pub(super) fn hold_back(&mut self, at: Address, pending: Pending<P, O::Stamp>) {
+        self.held_back.entry(at).or_default().push(pending);
+    }
+}
+
+/// What the clock of a process shows: virtual time, unless it drifts.
+#[inline]
+pub(super) fn local_time(drift: &FxHashMap<Address, LocalClock>, process: Address, now: Time) -> Duration {
+    let drifted = if drift.is_empty() { None } else { drift.get(&process) };
+    Duration::from_nanos(drifted.map_or(now, |clock| clock.at(now)))
+}
