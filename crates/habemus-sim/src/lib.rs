@@ -22,6 +22,7 @@ mod simulation;
 mod statistics;
 mod sweep;
 mod time;
+mod timers;
 mod watch;
 
 pub use cost::{CostError, CostPoint, CostRequest, cost};

@@ -16,6 +16,7 @@ use crate::plan::{Deed, Plan, PlanError};
 use crate::queue::Queue;
 use crate::random::{Stream, Use};
 use crate::time::{Time, nanos};
+use crate::timers::Timers;
 pub use limits::{Control, Limits, Stop};
 
 /// A run looks up from its work each time after this many events, a power of two.
@@ -32,7 +33,7 @@ enum Pending<P: Process, S> {
     Timer {
         at: Address,
         timer: P::Timer,
-        generation: u32,
+        number: u32,
     },
     /// What is rare is boxed, to keep the common events small.
     Rare(Box<Rare<P>>),
@@ -50,16 +51,13 @@ enum RareEvent<P: Process> {
     Client(Command<P>),
 }
 
-/// One process and what the driver keeps about it.
+/// One process and what the driver must know of it at every event. It is small: of a million processes, many
+/// should find room in the cache.
 struct Slot<P: Process> {
     /// `None` while it is down.
     process: Option<P>,
-    /// The timers that run, each with the number that tells it from its predecessors.
-    timers: Vec<(P::Timer, u32)>,
-    next_generation: u32,
     /// Counts starts, so that nothing meant for one life reaches the next.
     life: u32,
-    status: Status,
     paused: bool,
 }
 
@@ -91,6 +89,9 @@ struct Clients {
 pub struct Simulation<P: Process, O: Observer<P>> {
     system: System<P>,
     slots: Vec<Slot<P>>,
+    /// What each process is, as its application sees it.
+    status: Vec<Status>,
+    timers: Timers<P::Timer>,
     stable: FxHashMap<Address, P::Stable>,
     queue: Queue<Pending<P, O::Stamp>>,
     network: Network,
@@ -108,8 +109,8 @@ pub struct Simulation<P: Process, O: Observer<P>> {
     now: Time,
     events: u64,
     delivered: u64,
-    /// The handler's out-buffers, reused. There is more than one only while a trigger interrupts a step.
-    spare: Vec<Step<P>>,
+    /// The handlers' out-buffer, reused.
+    step: Step<P>,
     observer: O,
 }
 
@@ -139,16 +140,10 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             let remaining = system.ids.iter().map(|id| if asks(id) { workload.entries } else { 0 }).collect();
             Clients { workload, remaining }
         });
-        let slot = |_| Slot {
-            process: None,
-            timers: Vec::new(),
-            next_generation: 0,
-            life: 0,
-            status: Status::Idle,
-            paused: false,
-        };
         Ok(Simulation {
-            slots: (0..system.len()).map(slot).collect(),
+            slots: system.addresses().map(|_| Slot { process: None, life: 0, paused: false }).collect(),
+            status: vec![Status::Idle; system.len()],
+            timers: Timers::default(),
             system,
             stable: FxHashMap::default(),
             queue: Queue::default(),
@@ -164,7 +159,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             now: 0,
             events: 0,
             delivered: 0,
-            spare: Vec::new(),
+            step: Step::default(),
             observer,
         })
     }
@@ -288,7 +283,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     /// What the process at `address` is, as its application sees it.
     pub fn status(&self, address: Address) -> Status {
-        self.slots[address.index()].status
+        self.status[address.index()]
     }
 
     /// Whoever watches.

@@ -29,7 +29,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         }
         match pending {
             Pending::Deliver { from, to, message, stamp } => self.deliver(from, to, message, &stamp),
-            Pending::Timer { at, timer, generation } => return self.ring(at, timer, generation),
+            Pending::Timer { at, timer, number } => return self.ring(at, timer, number),
             Pending::Rare(rare) => return self.rare(*rare),
         }
         true
@@ -45,24 +45,22 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         self.delivered += 1;
         self.observer.delivered(self.now, from, to, &message, stamp);
         let kind = if self.plan.triggered.is_empty() { None } else { Some(message.kind()) };
-        let mut step = self.spare.pop().unwrap_or_default();
         let now = local_time(&self.drift, to, self.now);
-        let mut cx = Context::new(to, &self.system, now, &mut step, &mut self.choices);
+        let mut cx = Context::new(to, &self.system, now, &mut self.step, &mut self.choices);
         process.on_message(from, message, &mut cx);
         if let Some(kind) = kind
             && self.interrupted(to, Occurrence::Receives(kind))
         {
+            self.step = Step::default();
             return;
         }
-        self.carry_out(to, step);
+        self.carry_out(to);
     }
 
-    fn ring(&mut self, at: Address, timer: P::Timer, generation: u32) -> bool {
-        let slot = &mut self.slots[at.index()];
-        let Some(running) = slot.timers.iter().position(|(_, number)| *number == generation) else {
+    fn ring(&mut self, at: Address, timer: P::Timer, number: u32) -> bool {
+        if !self.timers.ring(at, number) {
             return false; // Cancelled, replaced, or of a former life.
-        };
-        slot.timers.swap_remove(running);
+        }
         self.observer.noticed(self.now, at, Notice::Timer(&timer));
         self.handle(at, |process, cx| process.on_timer(timer, cx));
         true
@@ -92,8 +90,8 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         self.observer.noticed(self.now, at, Notice::Command(&command));
         if let Some(status) = P::Problem::status_after_command(&command) {
             // A second request while inside or waiting changes nothing.
-            if self.slots[at.index()].status == Status::Idle {
-                self.slots[at.index()].status = status;
+            if self.status[at.index()] == Status::Idle {
+                self.status[at.index()] = status;
             }
         }
         self.handle(at, |process, cx| process.on_command(command, cx));
@@ -101,20 +99,21 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     fn handle(&mut self, at: Address, handler: impl FnOnce(&mut P, &mut Context<'_, P>)) {
         let Some(process) = &mut self.slots[at.index()].process else { return };
-        let mut step = self.spare.pop().unwrap_or_default();
         let now = local_time(&self.drift, at, self.now);
-        handler(process, &mut Context::new(at, &self.system, now, &mut step, &mut self.choices));
-        self.carry_out(at, step);
+        handler(process, &mut Context::new(at, &self.system, now, &mut self.step, &mut self.choices));
+        self.carry_out(at);
     }
 
     /// Carries out what a handler asked for. A trigger may crash the process in the midst of it: what it has
     /// not yet done is then lost.
     #[inline]
-    pub(super) fn carry_out(&mut self, at: Address, mut step: Step<P>) {
-        if let Some(stable) = step.persist.take() {
+    pub(super) fn carry_out(&mut self, at: Address) {
+        if let Some(stable) = self.step.persist.take() {
             self.stable.insert(at, stable);
         }
-        for effect in step.effects.drain(..) {
+        // The next one lies at the end, where it is cheap to take.
+        self.step.effects.reverse();
+        while let Some(effect) = self.step.effects.pop() {
             let alive = match effect {
                 Effect::Send { to, message } => self.send(at, to, message),
                 Effect::SetTimer { timer, after } => {
@@ -122,7 +121,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                     true
                 }
                 Effect::CancelTimer(timer) => {
-                    self.slots[at.index()].timers.retain(|(running, _)| *running != timer);
+                    self.timers.cancel(at, &timer);
                     true
                 }
                 Effect::Output(output) => self.output(at, &output),
@@ -133,11 +132,9 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                 }
             };
             if !alive {
-                break;
+                self.step.effects.clear();
             }
         }
-        step.effects.clear();
-        self.spare.push(step);
     }
 
     #[inline]
@@ -165,21 +162,15 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         if let Some(clock) = self.drift.get(&at) {
             after = (after as f64 / clock.rate) as Time;
         }
-        let slot = &mut self.slots[at.index()];
-        let generation = slot.next_generation;
-        slot.next_generation = generation.wrapping_add(1);
-        match slot.timers.iter_mut().find(|(running, _)| *running == timer) {
-            Some(running) => running.1 = generation,
-            None => slot.timers.push((timer.clone(), generation)),
-        }
-        self.queue.push(self.now.saturating_add(after), Pending::Timer { at, timer, generation });
+        let number = self.timers.set(at, &timer);
+        self.queue.push(self.now.saturating_add(after), Pending::Timer { at, timer, number });
     }
 
     #[inline]
     fn output(&mut self, at: Address, output: &Output<P>) -> bool {
         self.observer.noticed(self.now, at, Notice::Output(output));
         let Some(status) = P::Problem::status_after_output(output) else { return true };
-        let before = std::mem::replace(&mut self.slots[at.index()].status, status);
+        let before = std::mem::replace(&mut self.status[at.index()], status);
         if !self.plan.triggered.is_empty() && self.interrupted(at, Occurrence::Becomes(before, status)) {
             return false;
         }
@@ -195,9 +186,12 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             return false;
         }
         let life = self.slots[at.index()].life;
+        // The handlers that a deed calls have steps of their own.
+        let step = std::mem::take(&mut self.step);
         for deed in self.plan.occasion(at, occurrence) {
             self.perform(deed);
         }
+        self.step = step;
         let slot = &self.slots[at.index()];
         slot.process.is_none() || slot.life != life
     }

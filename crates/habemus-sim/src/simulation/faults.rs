@@ -57,15 +57,14 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     pub(super) fn start_process(&mut self, address: Address, recovered: Option<P::Stable>) {
         let again = self.slots[address.index()].life > 0;
         self.observer.noticed(self.now, address, Notice::Started { recovered: again });
-        let mut step = self.spare.pop().unwrap_or_default();
         let now = local_time(&self.drift, address, self.now);
-        let mut cx = Context::new(address, &self.system, now, &mut step, &mut self.choices);
+        let mut cx = Context::new(address, &self.system, now, &mut self.step, &mut self.choices);
         let process = P::on_start(recovered, &mut cx);
         let slot = &mut self.slots[address.index()];
         slot.process = Some(process);
         slot.life += 1;
-        slot.status = Status::Idle;
-        self.carry_out(address, step);
+        self.status[address.index()] = Status::Idle;
+        self.carry_out(address);
     }
 
     fn crash(&mut self, address: Address) {
@@ -75,9 +74,9 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             return;
         }
         slot.life = slot.life.max(1);
-        slot.timers.clear();
-        slot.status = Status::Idle;
         slot.paused = false;
+        self.status[address.index()] = Status::Idle;
+        self.timers.cancel_all(address);
         let lost = self.held_back.remove(&address).unwrap_or_default();
         self.observer.noticed(self.now, address, Notice::Crashed);
         for pending in lost {
