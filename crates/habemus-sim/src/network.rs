@@ -57,6 +57,7 @@ enum Order {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Latency {
     Constant(Time),
+    /// The least, and how many values there are from it on.
     Uniform(Time, Time),
     Exponential(f64),
     LogNormal(f64, f64),
@@ -70,7 +71,9 @@ impl Latency {
         match latency {
             scenario::Latency::Constant(duration) => Latency::Constant(nanos(*duration)),
             scenario::Latency::Uniform { least, most } if least == most => Latency::Constant(nanos(*least)),
-            scenario::Latency::Uniform { least, most } => Latency::Uniform(nanos(*least), nanos(*most)),
+            scenario::Latency::Uniform { least, most } => {
+                Latency::Uniform(nanos(*least), nanos(*most).saturating_sub(nanos(*least)).saturating_add(1))
+            }
             scenario::Latency::Exponential { mean } => Latency::Exponential(nanos(*mean) as f64),
             scenario::Latency::LogNormal { median, sigma } => {
                 Latency::LogNormal(nanos(*median) as f64, *sigma)
@@ -82,11 +85,9 @@ impl Latency {
     fn draw(self, stream: &mut Stream) -> Time {
         match self {
             Latency::Constant(time) => time,
-            Latency::Uniform(least, most) => stream.between(least, most),
+            Latency::Uniform(least, values) => least + stream.below(values),
             Latency::Exponential(mean) => stream.exponential(mean).min(LONGEST) as Time,
-            Latency::LogNormal(median, sigma) => {
-                (median * libm::exp(sigma * stream.normal())).min(LONGEST) as Time
-            }
+            Latency::LogNormal(median, sigma) => stream.log_normal(median, sigma).min(LONGEST) as Time,
         }
     }
 }
@@ -130,24 +131,22 @@ impl Network {
         network
     }
 
-    /// What becomes of a message that is sent now.
+    /// When a message that is sent now arrives, if nothing but latency is between its sender and its receiver:
+    /// the quick way for what is common.
     #[inline]
-    pub(crate) fn route(&mut self, now: Time, from: Address, to: Address) -> Fate {
-        if self.plain {
-            let arrival = now + self.latency.draw(&mut self.stream);
-            return Fate::Arrives(match &mut self.order {
-                Order::BySender(last) => {
-                    let last = &mut last[from.index()];
-                    *last = arrival.max(*last);
-                    *last
-                }
-                _ => arrival,
-            });
+    pub(crate) fn plain_arrival(&mut self, now: Time, from: Address) -> Option<Time> {
+        if !self.plain {
+            return None;
         }
-        self.route_with_care(now, from, to)
+        let arrival = now + self.latency.draw(&mut self.stream);
+        let Order::BySender(last) = &mut self.order else { return Some(arrival) };
+        let last = &mut last[from.index()];
+        *last = arrival.max(*last);
+        Some(*last)
     }
 
-    fn route_with_care(&mut self, now: Time, from: Address, to: Address) -> Fate {
+    /// What becomes of a message that is sent now.
+    pub(crate) fn route(&mut self, now: Time, from: Address, to: Address) -> Fate {
         if self.is_cut(from, to) {
             return Fate::Lost(Dropped::Cut);
         }

@@ -109,10 +109,10 @@ impl<T> Queue<T> {
         }
     }
 
-    /// The events that come next, as far as their order is already known.
+    /// Events that come next, as far as their order is already known; there may be more.
     #[inline]
     pub fn upcoming(&self) -> impl Iterator<Item = &T> {
-        self.line.iter().map(|(_, event)| event)
+        self.line.as_slices().0.iter().map(|(_, event)| event)
     }
 
     /// Takes the next event out, with its time, unless it lies after `limit`.

@@ -68,8 +68,15 @@ impl Stream {
     }
 
     /// An exponentially distributed number. `libm` gives the same bits everywhere; the system's `ln` may not.
+    #[inline(never)]
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.unit())
+    }
+
+    /// A log-normally distributed number: `sigma` is the deviation of its logarithm.
+    #[inline(never)]
+    pub fn log_normal(&mut self, median: f64, sigma: f64) -> f64 {
+        median * libm::exp(sigma * self.normal())
     }
 
     /// A normally distributed number with mean 0 and deviation 1 (Box–Muller).

@@ -45,7 +45,11 @@ fn count_gone(gone: &Gone) -> usize {
 
 #[inline]
 fn is_gone(gone: &Gone, process: Address) -> bool {
-    gone.as_ref().is_some_and(|gone| gone.contains(&process))
+    #[inline(never)]
+    fn contains(gone: &BTreeSet<Address>, process: Address) -> bool {
+        gone.contains(&process)
+    }
+    gone.as_ref().is_some_and(|gone| contains(gone, process))
 }
 
 /// Those of the first `processes` that are still there, without `of`.

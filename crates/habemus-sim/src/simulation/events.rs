@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use habemus::{
-    Address, Command, Context, Effect, Message, Output, Problem, Process, Status, Step, Suspicion, Topology,
+    Address, Command, Context, Delay, Effect, Message, Output, Problem, Process, Status, Step, Suspicion,
+    Topology,
 };
 use habemus_trace::Dropped;
 use rustc_hash::FxHashMap;
@@ -18,13 +19,11 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     /// Lets an event take place; says whether it did.
     #[inline]
     pub(super) fn happen(&mut self, pending: Pending<P, O::Stamp>) -> bool {
-        let at = match &pending {
-            Pending::Deliver { to, .. } => *to,
-            Pending::Timer { at, .. } => *at,
-            Pending::Rare(rare) => rare.at,
-        };
-        if self.slots[at.index()].paused {
-            self.hold_back(at, pending);
+        let at = pending.at();
+        if !self.held_back.is_empty()
+            && let Some(waiting) = self.held_back.get_mut(&at)
+        {
+            waiting.push(pending);
             return false;
         }
         match pending {
@@ -37,15 +36,14 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     #[inline]
     fn deliver(&mut self, from: Address, to: Address, message: P::Message, stamp: &O::Stamp) {
-        let slot = &mut self.slots[to.index()];
-        let Some(process) = &mut slot.process else {
+        let Some(process) = &mut self.slots[to.index()].process else {
             self.observer.dropped(self.now, from, to, stamp, Dropped::Down);
             return;
         };
         self.delivered += 1;
         self.observer.delivered(self.now, from, to, &message, stamp);
         let kind = if self.plan.triggered.is_empty() { None } else { Some(message.kind()) };
-        let now = local_time(&self.drift, to, self.now);
+        let now = local_time::<P>(&self.drift, to, self.now);
         let mut cx = Context::new(to, &self.system, now, &mut self.step, &mut self.choices);
         process.on_message(from, message, &mut cx);
         if let Some(kind) = kind
@@ -67,8 +65,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     }
 
     fn rare(&mut self, rare: Rare<P>) -> bool {
-        let slot = &self.slots[rare.at.index()];
-        if slot.life != rare.life || slot.process.is_none() {
+        if self.slots[rare.at.index()].life != rare.life || !self.is_up(rare.at) {
             return false;
         }
         match rare.what {
@@ -99,13 +96,13 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     fn handle(&mut self, at: Address, handler: impl FnOnce(&mut P, &mut Context<'_, P>)) {
         let Some(process) = &mut self.slots[at.index()].process else { return };
-        let now = local_time(&self.drift, at, self.now);
+        let now = local_time::<P>(&self.drift, at, self.now);
         handler(process, &mut Context::new(at, &self.system, now, &mut self.step, &mut self.choices));
         self.carry_out(at);
     }
 
     /// Carries out what a handler asked for. A trigger may crash the process in the midst of it: what it has
-    /// not yet done is then lost.
+    /// not yet done is then lost. Whatever is no message is kept out of the way of those.
     #[inline]
     pub(super) fn carry_out(&mut self, at: Address) {
         if let Some(stable) = self.step.persist.take() {
@@ -116,20 +113,10 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         while let Some(effect) = self.step.effects.pop() {
             let alive = match effect {
                 Effect::Send { to, message } => self.send(at, to, message),
-                Effect::SetTimer { timer, after } => {
-                    self.set_timer(at, timer, nanos(after.least), nanos(after.most));
-                    true
-                }
-                Effect::CancelTimer(timer) => {
-                    self.timers.cancel(at, &timer);
-                    true
-                }
+                Effect::SetTimer { timer, after } => self.set_timer(at, timer, after),
+                Effect::CancelTimer(timer) => self.cancel_timer(at, &timer),
                 Effect::Output(output) => self.output(at, &output),
-                Effect::Suspicion(suspicion) => {
-                    self.observer.noticed(self.now, at, Notice::Suspicion(suspicion));
-                    !(matches!(suspicion, Suspicion::Suspect(_))
-                        && self.interrupted(at, Occurrence::Suspects))
-                }
+                Effect::Suspicion(suspicion) => self.report(at, suspicion),
             };
             if !alive {
                 self.step.effects.clear();
@@ -137,6 +124,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         }
     }
 
+    /// Sends a message; says whether the sender survives it.
     #[inline]
     fn send(&mut self, from: Address, to: Address, message: P::Message) -> bool {
         assert!(
@@ -144,7 +132,19 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             "bug in the algorithm: {from:?} sent to {to:?}, but there is no such link"
         );
         let stamp = self.observer.sent(self.now, from, to, &message);
-        let kind = if self.plan.triggered.is_empty() { None } else { Some(message.kind()) };
+        if self.plan.triggered.is_empty()
+            && let Some(arrival) = self.network.plain_arrival(self.now, from)
+        {
+            self.queue.push(arrival, Pending::Deliver { from, to, message, stamp });
+            return true;
+        }
+        self.send_with_care(from, to, message, stamp)
+    }
+
+    /// Sends where something may go wrong, on the way or because of the sending.
+    #[inline(never)]
+    fn send_with_care(&mut self, from: Address, to: Address, message: P::Message, stamp: O::Stamp) -> bool {
+        let kind = message.kind();
         match self.network.route(self.now, from, to) {
             Fate::Arrives(at) => self.queue.push(at, Pending::Deliver { from, to, message, stamp }),
             Fate::Twice(first, second) => {
@@ -154,19 +154,35 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             }
             Fate::Lost(why) => self.observer.dropped(self.now, from, to, &stamp, why),
         }
-        !kind.is_some_and(|kind| self.interrupted(from, Occurrence::Sends(kind)))
+        !self.interrupted(from, Occurrence::Sends(kind))
     }
 
-    fn set_timer(&mut self, at: Address, timer: P::Timer, least: Time, most: Time) {
-        let mut after = self.jitter.between(least, most);
+    #[inline(never)]
+    fn set_timer(&mut self, at: Address, timer: P::Timer, after: Delay) -> bool {
+        let mut after = self.jitter.between(nanos(after.least), nanos(after.most));
         if let Some(clock) = self.drift.get(&at) {
             after = (after as f64 / clock.rate) as Time;
         }
         let number = self.timers.set(at, &timer);
         self.queue.push(self.now.saturating_add(after), Pending::Timer { at, timer, number });
+        true
     }
 
-    #[inline]
+    #[inline(never)]
+    fn cancel_timer(&mut self, at: Address, timer: &P::Timer) -> bool {
+        self.timers.cancel(at, timer);
+        true
+    }
+
+    /// A detector speaks; says whether the process survives it.
+    #[inline(never)]
+    fn report(&mut self, at: Address, suspicion: Suspicion) -> bool {
+        self.observer.noticed(self.now, at, Notice::Suspicion(suspicion));
+        !(matches!(suspicion, Suspicion::Suspect(_)) && self.interrupted(at, Occurrence::Suspects))
+    }
+
+    /// Tells the application; says whether the process survives it.
+    #[inline(never)]
     fn output(&mut self, at: Address, output: &Output<P>) -> bool {
         self.observer.noticed(self.now, at, Notice::Output(output));
         let Some(status) = P::Problem::status_after_output(output) else { return true };
@@ -192,8 +208,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             self.perform(deed);
         }
         self.step = step;
-        let slot = &self.slots[at.index()];
-        slot.process.is_none() || slot.life != life
+        !self.is_up(at) || self.slots[at.index()].life != life
     }
 
     /// A client in a loop asks for what comes next.
@@ -209,19 +224,26 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             return;
         };
         let wait = self.jitter.between(nanos(least), nanos(most));
-        let life = self.slots[at.index()].life;
-        let rare = Rare { at, life, what: RareEvent::Client(command) };
-        self.queue.push(self.now + wait, Pending::Rare(Box::new(rare)));
+        self.queue.push(self.now + wait, self.in_this_life(at, RareEvent::Client(command)));
     }
 
-    pub(super) fn hold_back(&mut self, at: Address, pending: Pending<P, O::Stamp>) {
-        self.held_back.entry(at).or_default().push(pending);
+    /// Something rare, meant for the present life of a process.
+    pub(super) fn in_this_life(&self, at: Address, what: RareEvent<P>) -> Pending<P, O::Stamp> {
+        Pending::Rare(Box::new(Rare { at, life: self.slots[at.index()].life, what }))
     }
 }
 
-/// What the clock of a process shows: virtual time, unless it drifts.
+/// What the clock of a process shows: virtual time, unless it drifts. It is not worked out for a process that
+/// may not ask.
 #[inline]
-pub(super) fn local_time(drift: &FxHashMap<Address, LocalClock>, process: Address, now: Time) -> Duration {
+pub(super) fn local_time<P: Process>(
+    drift: &FxHashMap<Address, LocalClock>,
+    process: Address,
+    now: Time,
+) -> Duration {
+    if !P::READS_CLOCK {
+        return Duration::ZERO;
+    }
     let drifted = if drift.is_empty() { None } else { drift.get(&process) };
     Duration::from_nanos(drifted.map_or(now, |clock| clock.at(now)))
 }

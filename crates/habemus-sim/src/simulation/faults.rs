@@ -4,7 +4,7 @@ use habemus::{Address, Context, Process, Status, Suspicion};
 use habemus_trace::Dropped;
 
 use super::events::local_time;
-use super::{LocalClock, Pending, Rare, RareEvent, Simulation};
+use super::{LocalClock, Pending, RareEvent, Simulation};
 use crate::network::Link;
 use crate::observer::{NetworkChange, Notice, Observer};
 use crate::plan::{Deed, Occurrence};
@@ -57,7 +57,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     pub(super) fn start_process(&mut self, address: Address, recovered: Option<P::Stable>) {
         let again = self.slots[address.index()].life > 0;
         self.observer.noticed(self.now, address, Notice::Started { recovered: again });
-        let now = local_time(&self.drift, address, self.now);
+        let now = local_time::<P>(&self.drift, address, self.now);
         let mut cx = Context::new(address, &self.system, now, &mut self.step, &mut self.choices);
         let process = P::on_start(recovered, &mut cx);
         let slot = &mut self.slots[address.index()];
@@ -74,7 +74,6 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             return;
         }
         slot.life = slot.life.max(1);
-        slot.paused = false;
         self.status[address.index()] = Status::Idle;
         self.timers.cancel_all(address);
         let lost = self.held_back.remove(&address).unwrap_or_default();
@@ -89,7 +88,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     }
 
     fn recover(&mut self, address: Address, amnesia: bool) {
-        if self.slots[address.index()].process.is_some() {
+        if self.is_up(address) {
             return;
         }
         if amnesia {
@@ -99,7 +98,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         self.start_process(address, stable);
         let Some(delay) = self.oracle else { return };
         for other in self.system.addresses() {
-            if other != address && self.slots[other.index()].process.is_none() {
+            if other != address && !self.is_up(other) {
                 self.foretell(address, Suspicion::Suspect(other), delay);
             }
         }
@@ -110,32 +109,27 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     fn tell_all(&mut self, about: Address, suspicion: Suspicion) {
         let Some(delay) = self.oracle else { return };
         for other in self.system.addresses().filter(|&other| other != about) {
-            if self.slots[other.index()].process.is_some() {
+            if self.is_up(other) {
                 self.foretell(other, suspicion, delay);
             }
         }
     }
 
     fn foretell(&mut self, at: Address, suspicion: Suspicion, delay: Time) {
-        let life = self.slots[at.index()].life;
-        let rare = Rare { at, life, what: RareEvent::Suspicion(suspicion) };
-        self.queue.push(self.now + delay, Pending::Rare(Box::new(rare)));
+        self.queue.push(self.now + delay, self.in_this_life(at, RareEvent::Suspicion(suspicion)));
     }
 
     fn pause(&mut self, address: Address) {
-        let slot = &mut self.slots[address.index()];
-        if slot.process.is_some() && !slot.paused {
-            slot.paused = true;
+        if self.is_up(address) && !self.held_back.contains_key(&address) {
+            self.held_back.insert(address, Vec::new());
             self.observer.noticed(self.now, address, Notice::Paused);
         }
     }
 
     fn resume(&mut self, address: Address) {
-        if !std::mem::take(&mut self.slots[address.index()].paused) {
-            return;
-        }
+        let Some(waiting) = self.held_back.remove(&address) else { return };
         self.observer.noticed(self.now, address, Notice::Resumed);
-        for pending in self.held_back.remove(&address).unwrap_or_default() {
+        for pending in waiting {
             self.queue.push(self.now, pending);
         }
     }
