@@ -11,6 +11,7 @@ mod measurement;
 mod report;
 mod ring;
 mod simulated;
+mod sweeping;
 mod table;
 mod token;
 
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
 }
 
 /// Measures one thing and prints the measurement. `count` is the number of runs of an election, which are added
-/// up, or the number of the token's hops.
+/// up, or the number of the token's hops, or of a sweep's seeds; a sweep takes threads for processes.
 fn measure(what: &str, processes: usize, count: u64) -> ExitCode {
     let elections = |latency, run: fn(&Election) -> Measurement| {
         (1..=count).map(|seed| run(&Election { processes, latency, seed })).sum()
@@ -50,6 +51,7 @@ fn measure(what: &str, processes: usize, count: u64) -> ExitCode {
         "watched" => elections(Latency::Uniform, simulated::watched),
         "traced" => elections(Latency::Uniform, simulated::traced),
         "token" => token::pass(processes, count),
+        "sweep" => sweeping::seeds(processes, count),
         _ => return usage(),
     };
     println!("{measurement}");

@@ -19,6 +19,8 @@ pub(crate) struct Settings {
     hops: u64,
     /// How often the peers do: they are slow, and one of them keeps a log of everything in memory.
     peer_hops: u64,
+    /// How many seeds a sweep has.
+    seeds: u64,
     /// The size of the ring that is watched, and how many of its elections are added up.
     watched: (usize, u64),
     /// The program of each peer.
@@ -34,6 +36,7 @@ impl Settings {
             rounds: 5,
             hops: 10_000_000,
             peer_hops: 200_000,
+            seeds: 2_000,
             watched: (10_000, 20),
             anysystem: anysystem.to_owned(),
             madsim: madsim.to_owned(),
@@ -48,6 +51,7 @@ impl Settings {
             rounds: 3,
             hops: 1_000_000,
             peer_hops: 50_000,
+            seeds: 500,
             watched: (10_000, 3),
             ..full
         }
@@ -72,7 +76,8 @@ pub(crate) fn report(settings: &Settings) -> ExitCode {
     let measured = election(settings, &mut table, Latency::Uniform)
         .and_then(|()| election(settings, &mut table, Latency::Constant))
         .and_then(|()| growth(settings, &mut table))
-        .and_then(|()| watching(settings, &table));
+        .and_then(|()| watching(settings, &table))
+        .and_then(|()| sweeps(settings, &mut table));
     if let Err(why) = measured {
         table.fail("the benchmark itself", &why);
     }
@@ -139,6 +144,19 @@ fn watching(settings: &Settings, table: &Table) -> Result<(), String> {
         rounds(settings, &[own("simulator-uniform"), own("watched"), own("traced")])?;
     table.inform("nobody watches : statistics and properties", &figure(ratio(&alone, &watched)));
     table.inform("nobody watches : the same and a trace", &figure(ratio(&alone, &traced)));
+    Ok(())
+}
+
+/// A sweep on one thread and on two.
+fn sweeps(settings: &Settings, table: &mut Table) -> Result<(), String> {
+    table.section(&format!("A sweep of {} seeds, by the time of day", grouped(settings.seeds as usize)));
+    let what = "two threads : one thread";
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        table.fail(what, "this machine has but one core");
+        return Ok(());
+    }
+    let [one, two] = rounds(settings, &[own("sweep", 1, settings.seeds), own("sweep", 2, settings.seeds)])?;
+    table.judge(what, Required::AtLeast(1.5), ratio(&two, &one));
     Ok(())
 }
 
