@@ -18,7 +18,7 @@ pub trait Problem: Copy + Debug + Eq + Hash + Send + Sync + 'static {
     /// What a process tells its application.
     type Output: Data + Display;
     /// What must hold, one monitor per property.
-    type Monitor: Monitor<Self> + Clone + Eq + Hash + Debug + Send + 'static;
+    type Monitor: Monitor<Self> + Clone + Eq + Hash + Debug + Send + Sync + 'static;
 
     /// The words for the commands in scripts and on the command line.
     const COMMANDS: &'static [&'static str];

@@ -1,0 +1,332 @@
+//! From a request to a report.
+
+use std::time::Instant;
+
+use habemus::catalogue::{self, Request, Setup, SetupError, Visitor};
+use habemus::property::Monitor;
+use habemus::{Problem, Process, Status};
+
+use crate::environment::MOST_PARTITIONED;
+use crate::explore::{Control, Explored, Stop, explore};
+use crate::liveness;
+use crate::numbered::Numbered;
+use crate::path::{Path, path_to};
+use crate::protocol::{Story, Trouble};
+use crate::report::{Extent, PropertyLine, Report, SometimesLine, Verdict};
+use crate::setting::{MOST_FAULTS, Properties, Setting, Start, Timers};
+use crate::watching::status_bit;
+use crate::world::World;
+
+/// A system of at most this many processes can be checked.
+pub const MOST_PROCESSES: usize = 32;
+/// Every choice of those who start is tried for at most this many processes.
+const MOST_STARTERS: usize = 10;
+
+/// Why a check cannot be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CheckError {
+    /// The system makes no sense.
+    #[error("{0}")]
+    Setup(SetupError),
+    /// There is no such property.
+    #[error("there is no property '{name}' of {problem}; there are: {}", known.join(", "))]
+    UnknownProperty {
+        /// The name given.
+        name: String,
+        /// The problem.
+        problem: &'static str,
+        /// Its properties.
+        known: Vec<String>,
+    },
+    /// The algorithm or the circumstances cannot be explored.
+    #[error("{0}")]
+    Unfit(String),
+    /// A handler is not a function of state and event.
+    #[error(
+        "process {process} gave two different steps for the same event ({event}): a handler must depend on \
+         nothing but its state and the event"
+    )]
+    Nondeterministic {
+        /// The identifier of the process.
+        process: u64,
+        /// The event.
+        event: String,
+    },
+    /// A process sent where it has no link.
+    #[error("process {process} sent to {to} at {event}, but has no link to it")]
+    NoLink {
+        /// The identifier of the sender.
+        process: u64,
+        /// The identifier of the receiver.
+        to: u64,
+        /// The event.
+        event: String,
+    },
+}
+
+impl From<Trouble> for CheckError {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Nondeterministic { process, event } => CheckError::Nondeterministic { process, event },
+            Trouble::NoLink { process, to, event } => CheckError::NoLink { process, to, event },
+        }
+    }
+}
+
+/// Checks an algorithm of the catalogue.
+///
+/// # Errors
+/// If the request or the setting makes no sense, or if the algorithm is not a pure state machine.
+pub fn check(request: &Request<'_>, setting: &Setting, control: &Control) -> Result<Report, CheckError> {
+    catalogue::build(request, Check { setting, control }).map_err(CheckError::Setup)?
+}
+
+struct Check<'a> {
+    setting: &'a Setting,
+    control: &'a Control,
+}
+
+impl Visitor for Check<'_> {
+    type Result = Result<Report, CheckError>;
+
+    /// A detector's heartbeats never end; the oracle stands for all of them.
+    const ON_DETECTORS: bool = false;
+
+    fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
+        check_system(setup, self.setting, self.control)
+    }
+}
+
+/// Checks a system that is not in the catalogue.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_system<P: Process>(
+    setup: Setup<P>,
+    setting: &Setting,
+    control: &Control,
+) -> Result<Report, CheckError> {
+    let begin = Instant::now();
+    let setting = fit::<P>(&setup, setting)?;
+    let plan = Plan::new(&setup, &setting)?;
+    let oracle = setup.oracle.is_some();
+    let one_shot = P::Problem::next_command(&Status::Idle).is_none();
+    let outline = Outline::of(&setup);
+    let protocol = Box::new(Numbered::new(setup, &setting, &plan.checked));
+    let world = World::new(protocol, setting, oracle, one_shot);
+    finish(&world, &plan, outline, control, begin)
+}
+
+/// What a report says of a system before it is explored.
+struct Outline {
+    algorithm: &'static str,
+    problem: &'static str,
+    sometimes: &'static [(&'static str, Status)],
+}
+
+impl Outline {
+    fn of<P: Process>(setup: &Setup<P>) -> Self {
+        let sometimes: &[(&str, Status)] = match P::Problem::NAME {
+            "election" => &[("some process leads", Status::Leading)],
+            "mutual exclusion" => &[("some process enters", Status::Inside)],
+            _ => &[],
+        };
+        Outline { algorithm: setup.entry.name, problem: setup.entry.problem, sometimes }
+    }
+}
+
+/// The properties of a problem, and which of them are checked.
+struct Plan {
+    /// Name, demand, and whether it is promised.
+    all: Vec<(&'static str, &'static str, bool)>,
+    checked: Vec<&'static str>,
+    clocks: bool,
+}
+
+/// The property that needs to know which request happened before which.
+const NEEDS_CLOCKS: &str = "EM3";
+
+impl Plan {
+    fn new<P: Process>(setup: &Setup<P>, setting: &Setting) -> Result<Self, CheckError> {
+        let monitors = P::Problem::monitors(&setup.population);
+        let all: Vec<_> = monitors
+            .iter()
+            .map(|monitor| (monitor.name(), monitor.demand(), setup.promises(monitor.name())))
+            .collect();
+        if let Properties::Named(names) = &setting.properties
+            && let Some(name) = names.iter().find(|name| all.iter().all(|(known, ..)| known != name))
+        {
+            let known = all.iter().map(|(name, ..)| (*name).to_owned()).collect();
+            return Err(CheckError::UnknownProperty {
+                name: name.clone(),
+                problem: P::Problem::NAME,
+                known,
+            });
+        }
+        let wanted = |(name, _, promised): &&(&'static str, &'static str, bool)| {
+            let chosen = match &setting.properties {
+                Properties::Promised => *promised,
+                Properties::All => true,
+                Properties::Named(names) => names.iter().any(|other| other == name),
+            };
+            chosen && (setting.clocks || *name != NEEDS_CLOCKS)
+        };
+        let checked = all.iter().filter(wanted).map(|(name, ..)| *name).collect();
+        Ok(Plan { all, checked, clocks: setting.clocks })
+    }
+}
+
+/// The setting as it applies to this system, or why it does not.
+fn fit<P: Process>(setup: &Setup<P>, setting: &Setting) -> Result<Setting, CheckError> {
+    let unfit = |reason: String| Err(CheckError::Unfit(reason));
+    let (name, count) = (setup.entry.name, setup.system.len());
+    if P::READS_CLOCK {
+        return unfit(format!(
+            "{name} reads the clock, and the checker has none: put it on the oracle detector"
+        ));
+    }
+    if count > MOST_PROCESSES {
+        return unfit(format!("at most {MOST_PROCESSES} processes can be checked, not {count}"));
+    }
+    let budget = &setting.budget;
+    let budgets = [
+        budget.crashes,
+        budget.recoveries,
+        budget.losses,
+        budget.duplications,
+        budget.suspicions,
+        budget.partitions,
+    ];
+    if let Some(most) = budgets.iter().find(|budget| **budget > MOST_FAULTS) {
+        return unfit(format!("at most {MOST_FAULTS} faults of a kind can be explored, not {most}"));
+    }
+    if budget.suspicions > 0 && setup.oracle.is_none() {
+        return unfit(format!("{name} stands on no oracle detector that could suspect anybody"));
+    }
+    if budget.recoveries > 0 && budget.crashes == 0 {
+        return unfit("nobody can recover where nobody crashes: allow crashes, too".to_owned());
+    }
+    if budget.partitions > 0 && count > MOST_PARTITIONED {
+        return unfit(format!("partitions of at most {MOST_PARTITIONED} processes can be explored"));
+    }
+    let one_shot = P::Problem::next_command(&Status::Idle).is_none();
+    if one_shot && setting.start == Start::EveryChoice && count > MOST_STARTERS {
+        return unfit(format!("name those who start: there are too many choices among {count} processes"));
+    }
+    let mut setting = setting.clone();
+    if P::SYNCHRONOUS {
+        if !budget.is_empty() {
+            return unfit(format!("{name} works in pulses, in which nothing is late and nobody crashes"));
+        }
+        setting.timers = Timers::MessagesFirst;
+    }
+    setting.clocks &= !one_shot;
+    Ok(setting)
+}
+
+fn finish(
+    world: &World,
+    plan: &Plan,
+    outline: Outline,
+    control: &Control,
+    begin: Instant,
+) -> Result<Report, CheckError> {
+    let explored = explore(world, plan.checked.len(), control)?;
+    let mut broken: Vec<Option<Violation>> = plan.checked.iter().map(|_| None).collect();
+    for finding in &explored.findings {
+        let path = path_to(world, &explored, finding.state)?;
+        broken[finding.property] = Some(Violation { path, cycle: None });
+    }
+    let exhausted = explored.stop == Stop::Exhausted;
+    if exhausted && world.setting.liveness {
+        for (index, broken) in broken.iter_mut().enumerate().filter(|(_, broken)| broken.is_none()) {
+            *broken = liveness::find(world, &explored, index)?;
+        }
+    }
+    let lines = plan.all.iter().map(|&(name, demand, promised)| {
+        let index = plan.checked.iter().position(|checked| *checked == name);
+        let violation = index.and_then(|index| broken[index].as_ref().map(|violation| (index, violation)));
+        property_line(world, plan, &explored, (name, demand, promised), index.is_some(), violation)
+    });
+    let properties: Vec<PropertyLine> = lines.collect();
+    let extent = match explored.stop {
+        Stop::Exhausted => Extent::Complete,
+        Stop::Decided => Extent::UntilViolation,
+        _ => Extent::Bounded,
+    };
+    let sometimes = outline.sometimes.iter().map(|&(what, status)| SometimesLine {
+        what,
+        reached: explored.reached & status_bit(status) != 0,
+    });
+    Ok(Report {
+        algorithm: outline.algorithm.to_owned(),
+        problem: outline.problem.to_owned(),
+        processes: world.processes(),
+        extent,
+        stop: describe(explored.stop).to_owned(),
+        states: explored.visited.len(),
+        transitions: explored.transitions,
+        quiet: explored.quiet,
+        depth: explored.depth,
+        bytes: explored.visited.bytes(),
+        seconds: begin.elapsed().as_secs_f64(),
+        properties,
+        sometimes: sometimes.collect(),
+        remarks: Vec::new(),
+    })
+}
+
+/// A run that breaks a property.
+pub(crate) struct Violation {
+    pub(crate) path: Path,
+    /// From which step on it repeats itself, if it does.
+    pub(crate) cycle: Option<usize>,
+}
+
+fn property_line(
+    world: &World,
+    plan: &Plan,
+    explored: &Explored,
+    (name, demand, promised): (&'static str, &'static str, bool),
+    is_checked: bool,
+    violation: Option<(usize, &Violation)>,
+) -> PropertyLine {
+    let mut line = PropertyLine {
+        name: name.to_owned(),
+        demand: demand.to_owned(),
+        verdict: Verdict::NotCovered,
+        explanation: None,
+        promised,
+        counterexample: None,
+        steps: None,
+    };
+    if let Some((property, violation)) = violation {
+        let steps = &violation.path.steps;
+        let title = format!("{name} is broken after {} steps", steps.len());
+        let cycle = violation.cycle;
+        let story = Story { opening: &violation.path.opening, steps, property, cycle, title };
+        let (trace, explanation) = world.protocol.narrate(&story);
+        line.verdict = Verdict::Violated;
+        line.explanation = explanation;
+        line.steps = Some(steps.len());
+        line.counterexample = Some(trace);
+    } else if is_checked {
+        line.verdict = if explored.stop == Stop::Exhausted { Verdict::Holds } else { Verdict::NotFound };
+    } else if name == NEEDS_CLOCKS && !plan.clocks {
+        line.explanation = Some("which request happened before which was not tracked".to_owned());
+    } else {
+        line.explanation = Some("it was not asked for".to_owned());
+    }
+    line
+}
+
+fn describe(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Exhausted => "every run was covered",
+        Stop::Decided => "a property is broken",
+        Stop::Depth => "the limit on steps was reached",
+        Stop::States => "the limit on states was reached",
+        Stop::Memory => "the limit on memory was reached",
+        Stop::Interrupted => "it was interrupted",
+    }
+}

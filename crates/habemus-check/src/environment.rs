@@ -1,0 +1,77 @@
+//! What the environment may still do, packed into one word of a state.
+
+use crate::setting::Budget;
+
+/// The remaining budgets, four bits each, and the set of processes that a partition cuts off, eight bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Environment(pub(crate) u32);
+
+/// A fault that has a budget; its number is its place in the word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Crash = 0,
+    Recovery = 4,
+    Loss = 8,
+    Duplication = 12,
+    Suspicion = 16,
+    Partition = 20,
+}
+
+const GROUP: u32 = 24;
+/// Partitions are explored for at most this many processes.
+pub(crate) const MOST_PARTITIONED: usize = 8;
+
+impl Environment {
+    pub(crate) fn new(budget: &Budget) -> Self {
+        let all = [
+            (Fault::Crash, budget.crashes),
+            (Fault::Recovery, budget.recoveries),
+            (Fault::Loss, budget.losses),
+            (Fault::Duplication, budget.duplications),
+            (Fault::Suspicion, budget.suspicions),
+            (Fault::Partition, budget.partitions),
+        ];
+        Environment(all.iter().fold(0, |word, (fault, count)| word | (u32::from(*count) & 15) << *fault as u32))
+    }
+
+    pub(crate) fn left(self, fault: Fault) -> u32 {
+        (self.0 >> fault as u32) & 15
+    }
+
+    /// The environment after one such fault; there must be one left.
+    pub(crate) fn after(self, fault: Fault) -> Self {
+        Environment(self.0 - (1 << fault as u32))
+    }
+
+    /// The processes that are cut off from the others; none if the network is whole.
+    pub(crate) fn group(self) -> u32 {
+        self.0 >> GROUP
+    }
+
+    pub(crate) fn with_group(self, group: u32) -> Self {
+        Environment((self.0 & ((1 << GROUP) - 1)) | group << GROUP)
+    }
+
+    /// Whether a message from one to the other gets through.
+    pub(crate) fn links(self, from: u8, to: u8) -> bool {
+        let group = self.group();
+        (group >> from) & 1 == (group >> to) & 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_uses_its_own_budget_only() {
+        let budget = Budget { crashes: 2, losses: 15, partitions: 1, ..Budget::default() };
+        let environment = Environment::new(&budget).after(Fault::Crash).after(Fault::Loss);
+        let left = [Fault::Crash, Fault::Recovery, Fault::Loss, Fault::Partition].map(|f| environment.left(f));
+        assert_eq!(left, [1, 0, 14, 1]);
+        let cut = environment.after(Fault::Partition).with_group(0b101);
+        assert_eq!((cut.left(Fault::Partition), cut.group()), (0, 0b101));
+        assert!(cut.links(0, 2) && !cut.links(0, 1));
+        assert!(cut.with_group(0).links(0, 1));
+    }
+}

@@ -1,0 +1,279 @@
+//! Breadth first through all states, on any number of threads.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
+
+use crate::protocol::Trouble;
+use crate::visited::{Batch, NO_PARENT, SHARDS, StateId, Visited, hash, shard_of};
+use crate::world::{Opening, Successors, Worker, World};
+
+/// A hand on a check, from another thread.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Set it to stop the check.
+    pub stop: Arc<AtomicBool>,
+    /// How many states were reached so far.
+    pub states: AtomicU64,
+    /// How many steps from the beginning exploration is.
+    pub depth: AtomicU32,
+    /// How many states of this depth are to be explored, and how many are done.
+    pub level: AtomicU64,
+}
+
+/// Why exploration ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Everything was explored.
+    Exhausted,
+    /// A property is broken, and that was enough.
+    Decided,
+    Depth,
+    States,
+    Memory,
+    Interrupted,
+}
+
+/// How a property was first seen to be broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) property: usize,
+    pub(crate) state: StateId,
+    /// Whether by something that did not happen before all came to rest.
+    pub(crate) at_rest: bool,
+}
+
+/// What was explored.
+pub(crate) struct Explored {
+    pub(crate) visited: Visited,
+    pub(crate) openings: Vec<Opening>,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) stop: Stop,
+    /// Steps to the farthest state.
+    pub(crate) depth: u32,
+    pub(crate) transitions: u64,
+    /// States in which nothing but faults can happen.
+    pub(crate) quiet: u64,
+    /// The kinds of status that some process came to.
+    pub(crate) reached: u32,
+}
+
+/// A thread takes this many states at a time.
+const BLOCK: usize = 256;
+/// States wait for their shard until there are this many.
+const BATCH: usize = 128;
+
+/// Explores every state, as far as the limits of the setting allow.
+pub(crate) fn explore(world: &World, properties: usize, control: &Control) -> Result<Explored, Trouble> {
+    let visited = Visited::new(world.width());
+    let openings = world.openings()?;
+    let threads = world.setting.threads.max(1);
+    let mut explorers: Vec<Explorer<'_>> =
+        (0..threads).map(|_| Explorer::new(world, &visited, control)).collect();
+    let mut findings: Vec<Finding> = Vec::new();
+    for (state, _) in &openings {
+        explorers[0].open(state);
+    }
+    let mut depth = 0;
+    let mut lows = vec![0; SHARDS];
+    let stop = loop {
+        for explorer in &mut explorers {
+            for (property, at_rest, state) in explorer.found.drain(..) {
+                if findings.iter().all(|finding| finding.property != property) {
+                    let state = visited.find(&state).expect("what was found was reached");
+                    findings.push(Finding { property, state, at_rest });
+                }
+            }
+        }
+        let enough = if world.setting.keep_going { properties.max(1) } else { 1 };
+        if findings.len() >= enough {
+            break Stop::Decided;
+        }
+        let highs = visited.lens();
+        let blocks = blocks(&lows, &highs);
+        if blocks.is_empty() {
+            break Stop::Exhausted;
+        }
+        if world.setting.most_depth.is_some_and(|most| depth >= most) {
+            break Stop::Depth;
+        }
+        control.depth.store(depth, Ordering::Relaxed);
+        let halted = Mutex::new(None);
+        let next = AtomicUsize::new(0);
+        if let [alone] = explorers.as_mut_slice() {
+            alone.level(&blocks, &next, &halted)?;
+        } else {
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = explorers
+                    .iter_mut()
+                    .map(|explorer| scope.spawn(|| explorer.level(&blocks, &next, &halted)))
+                    .collect();
+                let mut results = threads.into_iter().map(|thread| match thread.join() {
+                    Ok(result) => result,
+                    Err(panic) => std::panic::resume_unwind(panic),
+                });
+                results.find(Result::is_err).unwrap_or(Ok(()))
+            })?;
+        }
+        if let Some(stop) = halted.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            break stop;
+        }
+        lows = highs;
+        depth += 1;
+    };
+    let (mut transitions, mut quiet, mut reached) = (0, 0, 0);
+    for explorer in &mut explorers {
+        transitions += explorer.transitions;
+        quiet += explorer.quiet;
+        reached |= explorer.worker.reached;
+    }
+    drop(explorers);
+    let depth = depth.saturating_sub(1);
+    Ok(Explored { visited, openings, findings, stop, depth, transitions, quiet, reached })
+}
+
+/// The states of a level, in pieces: a shard, and places in it.
+fn blocks(lows: &[usize], highs: &[usize]) -> Vec<(usize, usize, usize)> {
+    let mut blocks = Vec::new();
+    for (shard, (&low, &high)) in lows.iter().zip(highs).enumerate() {
+        blocks.extend((low..high).step_by(BLOCK).map(|from| (shard, from, high.min(from + BLOCK))));
+    }
+    blocks
+}
+
+/// One thread's part.
+struct Explorer<'w> {
+    world: &'w World,
+    visited: &'w Visited,
+    control: &'w Control,
+    worker: Worker<'w>,
+    batches: Vec<Batch>,
+    states: Vec<u32>,
+    successors: Successors,
+    /// Broken properties: which, whether at rest, and in which state.
+    found: Vec<(usize, bool, Vec<u32>)>,
+    transitions: u64,
+    quiet: u64,
+}
+
+impl<'w> Explorer<'w> {
+    fn new(world: &'w World, visited: &'w Visited, control: &'w Control) -> Self {
+        Explorer {
+            world,
+            visited,
+            control,
+            worker: Worker::new(world),
+            batches: (0..SHARDS).map(|_| Batch::default()).collect(),
+            states: Vec::new(),
+            successors: Successors::default(),
+            found: Vec::new(),
+            transitions: 0,
+            quiet: 0,
+        }
+    }
+
+    /// Begins with a state.
+    fn open(&mut self, state: &[u32]) {
+        let hash = hash(state);
+        let shard = shard_of(hash);
+        self.batches[shard].push(hash, NO_PARENT, state);
+        self.visited.add(shard, &mut self.batches[shard]);
+        let broken = self.worker.judge(state[self.world.monitors_at()]).broken;
+        self.note(broken, false, state);
+    }
+
+    /// Explores blocks of a level until there are no more.
+    fn level(
+        &mut self,
+        blocks: &[(usize, usize, usize)],
+        next: &AtomicUsize,
+        halted: &Mutex<Option<Stop>>,
+    ) -> Result<(), Trouble> {
+        let total: usize = blocks.iter().map(|(_, low, high)| high - low).sum();
+        self.control.level.store(total as u64, Ordering::Relaxed);
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(shard, low, high)) = blocks.get(number) else { break };
+            self.control.states.store(self.visited.len(), Ordering::Relaxed);
+            if let Some(stop) = self.halt(number) {
+                next.store(blocks.len(), Ordering::Relaxed);
+                *halted.lock().unwrap_or_else(PoisonError::into_inner) = Some(stop);
+                break;
+            }
+            let mut states = std::mem::take(&mut self.states);
+            states.clear();
+            self.visited.copy(shard, low..high, &mut states);
+            for (index, state) in states.chunks_exact(self.world.width()).enumerate() {
+                self.state(StateId(((low + index) * SHARDS + shard) as u32), state)?;
+            }
+            self.states = states;
+        }
+        for shard in 0..SHARDS {
+            if self.batches[shard].len() > 0 {
+                self.visited.add(shard, &mut self.batches[shard]);
+            }
+        }
+        Ok(())
+    }
+
+    fn state(&mut self, id: StateId, state: &[u32]) -> Result<(), Trouble> {
+        let monitors_at = self.world.monitors_at();
+        let mut successors = std::mem::take(&mut self.successors);
+        let expansion = self.worker.expand(state, &mut successors)?;
+        let monitors = state[monitors_at];
+        if expansion.quiet {
+            self.quiet += 1;
+            let lacking = self.worker.judge(monitors).lacking;
+            self.note(lacking, true, state);
+        }
+        for next in successors.states.chunks_exact(self.world.width()) {
+            self.transitions += 1;
+            let hash = hash(next);
+            let shard = shard_of(hash);
+            self.batches[shard].push(hash, id, next);
+            if next[monitors_at] != monitors {
+                let before = self.worker.judge(monitors).broken;
+                let after = self.worker.judge(next[monitors_at]).broken;
+                self.note(after & !before, false, next);
+            }
+            if self.batches[shard].len() >= BATCH {
+                self.visited.add(shard, &mut self.batches[shard]);
+            }
+        }
+        self.successors = successors;
+        Ok(())
+    }
+
+    fn note(&mut self, broken: u32, at_rest: bool, state: &[u32]) {
+        for property in (0..u32::BITS as usize).filter(|&bit| broken >> bit & 1 == 1) {
+            if self.found.iter().all(|(other, ..)| *other != property) {
+                self.found.push((property, at_rest, state.to_vec()));
+            }
+        }
+    }
+
+    /// Why to stop here, if there is a reason.
+    fn halt(&self, block: usize) -> Option<Stop> {
+        let setting = &self.world.setting;
+        if self.control.stop.load(Ordering::Relaxed) {
+            return Some(Stop::Interrupted);
+        }
+        if setting.most_states.is_some_and(|most| self.visited.len() >= most) {
+            return Some(Stop::States);
+        }
+        let look = block.is_multiple_of(64);
+        if look && setting.most_memory.is_some_and(|most| memory(self.visited) >= most) {
+            return Some(Stop::Memory);
+        }
+        None
+    }
+}
+
+/// The memory in use: what the system says of this process, or else what the states take.
+pub(crate) fn memory(visited: &Visited) -> u64 {
+    const PAGE: u64 = 4096;
+    let resident = std::fs::read_to_string("/proc/self/statm")
+        .ok()
+        .and_then(|text| text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()));
+    resident.map_or_else(|| visited.bytes(), |pages| pages * PAGE)
+}

@@ -1,0 +1,51 @@
+//! Exhaustive model checking: every run of a small system, made of the very processes that run elsewhere.
+//!
+//! [`check`] explores every order of deliveries, every timer race, every random choice and every fault that the
+//! [`Setting`] allows, and says of each property whether it holds in all runs. A run that breaks one is a
+//! shortest one, and is a trace that every renderer can draw.
+//!
+//! # Example
+//! ```
+//! use std::collections::BTreeMap;
+//! use habemus::{DEFAULT_PULSE, Id, catalogue::Request};
+//! use habemus_check::{Control, Setting, check};
+//!
+//! let options = BTreeMap::new();
+//! let request = Request {
+//!     algorithm: "anonymous-ring",
+//!     ids: vec![Id(1), Id(2)],
+//!     shape: None,
+//!     detector: None,
+//!     options: &options,
+//!     pulse: DEFAULT_PULSE,
+//!     seed: 1,
+//! };
+//! let mut setting = Setting::default();
+//! setting.properties = habemus_check::Properties::Named(vec!["uniqueness".to_owned()]);
+//! let report = check(&request, &setting, &Control::default())?;
+//! // Two that start at once both win.
+//! assert!(!report.holds());
+//! # Ok::<(), habemus_check::CheckError>(())
+//! ```
+
+mod check;
+mod environment;
+mod explore;
+mod inbox;
+mod intern;
+mod liveness;
+mod local;
+mod narrator;
+mod numbered;
+mod path;
+mod protocol;
+mod report;
+mod setting;
+mod visited;
+mod watching;
+mod world;
+
+pub use check::{CheckError, MOST_PROCESSES, check, check_system};
+pub use explore::Control;
+pub use report::{Extent, PropertyLine, Report, SometimesLine, Verdict};
+pub use setting::{Budget, MOST_FAULTS, Order, Properties, Setting, Start, Timers};

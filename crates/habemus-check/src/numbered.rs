@@ -1,0 +1,356 @@
+//! A system of processes as numbers: runs handlers, and gives whatever comes of them a number.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use habemus::catalogue::Setup;
+use habemus::clock::VectorClock;
+use habemus::{
+    Address, Command, Context, Effect, Problem, Process, Status, Step, Suspicion, System, Topology,
+};
+use habemus_trace::Trace;
+
+use crate::intern::Interner;
+use crate::local::{Body, Branch, Item, Local, Running};
+use crate::narrator::Narrator;
+use crate::protocol::{Alarm, Cause, ItemKind, Judgement, Life, Protocol, Reaction, Story, Trouble};
+use crate::setting::{Setting, Timers};
+use crate::watching::{Seen, Sight, Watching};
+
+/// The processes of one system, numbered.
+pub(crate) struct Numbered<P: Process> {
+    pub(crate) setup: Setup<P>,
+    pub(crate) watching: Watching<P::Problem>,
+    pub(crate) locals: Interner<Local<P>>,
+    pub(crate) items: Interner<Item<P::Message>>,
+    pub(crate) timers: Interner<P::Timer>,
+    keeps_durations: bool,
+    keeps_stable: bool,
+    amnesia: bool,
+    clocks: bool,
+}
+
+/// What a handler did: the process afterwards, and what it asked for.
+pub(crate) type Deed<P> = (Option<P>, Step<P>);
+
+impl<P: Process> Numbered<P> {
+    /// The system of `setup`, watched by the monitors of these properties.
+    pub(crate) fn new(setup: Setup<P>, setting: &Setting, properties: &[&'static str]) -> Self {
+        use habemus::property::Monitor;
+        let mut monitors = P::Problem::monitors(&setup.population);
+        monitors.retain(|monitor| properties.contains(&monitor.name()));
+        Numbered {
+            watching: Watching::new(setup.population.clone(), monitors),
+            setup,
+            locals: Interner::new(),
+            items: Interner::new(),
+            timers: Interner::new(),
+            keeps_durations: setting.timers == Timers::MessagesFirst,
+            keeps_stable: setting.budget.recoveries > 0,
+            amnesia: setting.budget.amnesia,
+            clocks: setting.clocks,
+        }
+    }
+
+    pub(crate) fn system(&self) -> &System<P> {
+        &self.setup.system
+    }
+
+    /// A process that has not started.
+    pub(crate) fn unborn(place: Address, wants: u32) -> Local<P> {
+        Local {
+            place,
+            body: Body::Down,
+            stable: None,
+            status: Status::Idle,
+            wants,
+            clock: VectorClock::default(),
+        }
+    }
+
+    /// What the client of this process asks next, and how many wishes it has afterwards.
+    pub(crate) fn wish(local: &Local<P>) -> Option<(Command<P>, u32)> {
+        if P::Problem::next_command(&Status::Idle).is_none() {
+            // An election is asked for once, at any time.
+            let first = P::Problem::COMMANDS.first()?;
+            return P::Problem::command(first).zip(local.wants.checked_sub(1));
+        }
+        let command = P::Problem::next_command(&local.status)?;
+        match local.status {
+            Status::Idle => Some(command).zip(local.wants.checked_sub(1)),
+            _ => Some((command, local.wants)),
+        }
+    }
+
+    /// What the process does, for every way to choose.
+    pub(crate) fn deeds(&self, local: &Local<P>, cause: &Cause) -> Result<Vec<Deed<P>>, Trouble> {
+        let mut branch = Branch::default();
+        let mut deeds = Vec::new();
+        loop {
+            let Some(deed) = self.enact(local, cause, &mut branch) else { return Ok(deeds) };
+            branch.again();
+            // Pure handlers give the same again; one that does not would make every result here worthless.
+            if self.enact(local, cause, &mut branch).as_ref() != Some(&deed) {
+                let process = self.system().id_of(local.place).0;
+                return Err(Trouble::Nondeterministic { process, event: self.describe(local, cause) });
+            }
+            deeds.push(deed);
+            if !branch.advance() {
+                return Ok(deeds);
+            }
+        }
+    }
+
+    fn enact(&self, local: &Local<P>, cause: &Cause, branch: &mut Branch) -> Option<Deed<P>> {
+        let mut step = Step::default();
+        let mut cx = Context::new(local.place, self.system(), Duration::ZERO, &mut step, branch);
+        let process = match (cause, &local.body) {
+            (Cause::Start, Body::Down) => P::on_start(None, &mut cx),
+            (Cause::Recover, Body::Down) => {
+                let stable = (!self.amnesia).then(|| local.stable.clone().unwrap_or_default());
+                P::on_start(stable, &mut cx)
+            }
+            (cause, Body::Up { process, .. }) => {
+                let mut process = process.clone();
+                match cause {
+                    Cause::Item(item) => match &*self.items.value(*item) {
+                        Item::Message { from, message, .. } => {
+                            process.on_message(*from, message.clone(), &mut cx);
+                        }
+                        Item::Notice(suspicion) => process.on_suspicion(*suspicion, &mut cx),
+                    },
+                    Cause::Client => process.on_command(Self::wish(local)?.0, &mut cx),
+                    Cause::Timer(timer) => {
+                        process.on_timer((*self.timers.value(*timer)).clone(), &mut cx);
+                    }
+                    Cause::Suspicion(suspicion) => process.on_suspicion(*suspicion, &mut cx),
+                    Cause::Crash { .. } => return Some((None, step)),
+                    Cause::Start | Cause::Recover => return None,
+                }
+                process
+            }
+            _ => return None,
+        };
+        Some((Some(process), step))
+    }
+
+    /// The local state after a deed, and what monitors see of it. Messages are left to the caller.
+    pub(crate) fn after(&self, local: &Local<P>, cause: &Cause, deed: &Deed<P>) -> (Local<P>, Vec<Seen<P::Problem>>) {
+        let (process, step) = deed;
+        let mut next = local.clone();
+        let place = local.place;
+        let mut seen = Vec::new();
+        let see = |what| Seen { process: place, clock: None, what };
+        let mut timers = Vec::new();
+        if let Body::Up { timers: running, .. } = &local.body {
+            timers.clone_from(running);
+        }
+        match cause {
+            Cause::Item(item) => {
+                if let (Item::Message { clock, .. }, true) = (&*self.items.value(*item), self.clocks) {
+                    next.clock.merge(clock);
+                }
+            }
+            Cause::Client => {
+                if let Some((command, wants)) = Self::wish(local) {
+                    next.wants = wants;
+                    let mut clock = None;
+                    if let Some(status) = P::Problem::status_after_command(&command) {
+                        if next.status == Status::Idle {
+                            next.status = status;
+                        }
+                        if self.clocks {
+                            next.clock.tick(place);
+                            clock = Some(next.clock.clone());
+                        }
+                    }
+                    seen.push(Seen { process: place, clock, what: Sight::Command(command) });
+                }
+            }
+            Cause::Timer(timer) => {
+                let timer = self.timers.value(*timer);
+                timers.retain(|running| running.timer != *timer);
+            }
+            Cause::Crash { forever } => {
+                next.body = if *forever { Body::Dead } else { Body::Down };
+                next.status = Status::Idle;
+                if *forever {
+                    // Nobody will read them again.
+                    (next.stable, next.wants, next.clock) = (None, 0, VectorClock::default());
+                }
+                seen.push(see(Sight::Crashed));
+                return (next, seen);
+            }
+            Cause::Start | Cause::Recover => {
+                next.status = Status::Idle;
+                if self.amnesia {
+                    next.stable = None;
+                }
+                seen.push(see(Sight::Started));
+            }
+            Cause::Suspicion(_) => {}
+        }
+        if let (Some(stable), true) = (&step.persist, self.keeps_stable) {
+            next.stable = Some(stable.clone());
+        }
+        for effect in &step.effects {
+            match effect {
+                Effect::SetTimer { timer, after } => {
+                    timers.retain(|running| running.timer != *timer);
+                    let (least, most) = if self.keeps_durations {
+                        (nanos(after.least), nanos(after.most).max(nanos(after.least)))
+                    } else {
+                        (0, 0)
+                    };
+                    timers.push(Running { timer: timer.clone(), least, most });
+                }
+                Effect::CancelTimer(timer) => timers.retain(|running| running.timer != *timer),
+                Effect::Output(output) => {
+                    if let Some(status) = P::Problem::status_after_output(output) {
+                        next.status = status;
+                    }
+                    seen.push(see(Sight::Output(output.clone())));
+                }
+                Effect::Send { .. } | Effect::Suspicion(_) => {}
+            }
+        }
+        timers.sort_unstable();
+        if let Some(process) = process {
+            next.body = Body::Up { process: process.clone(), timers };
+        }
+        (next, seen)
+    }
+
+    fn reaction(&self, local: &Local<P>, cause: &Cause, deed: &Deed<P>) -> Result<Reaction, Trouble> {
+        let (next, seen) = self.after(local, cause, deed);
+        let mut sends = Vec::new();
+        for effect in &deed.1.effects {
+            let Effect::Send { to, message } = effect else { continue };
+            if !self.system().topology.linked(local.place, *to) {
+                let id = |address: Address| self.system().id_of(address).0;
+                return Err(Trouble::NoLink {
+                    process: id(local.place),
+                    to: id(*to),
+                    event: self.describe(local, cause),
+                });
+            }
+            let item = Item::Message { from: local.place, message: message.clone(), clock: next.clock.clone() };
+            sends.push((to.0 as u8, self.items.number(item)));
+        }
+        Ok(Reaction { local: self.locals.number(next), sends, observations: self.watching.number(seen) })
+    }
+
+    fn reactions(&self, local: &Local<P>, cause: &Cause) -> Result<Vec<Reaction>, Trouble> {
+        let deeds = self.deeds(local, cause)?;
+        let mut reactions: Vec<Reaction> = Vec::with_capacity(deeds.len());
+        for deed in &deeds {
+            reactions.push(self.reaction(local, cause, deed)?);
+        }
+        Ok(reactions)
+    }
+
+    /// An event in words.
+    fn describe(&self, local: &Local<P>, cause: &Cause) -> String {
+        match cause {
+            Cause::Item(item) => match &*self.items.value(*item) {
+                Item::Message { from, message, .. } => {
+                    format!("the message {message:?} from {}", self.system().id_of(*from))
+                }
+                Item::Notice(suspicion) => format!("the suspicion {suspicion:?}"),
+            },
+            Cause::Client => match Self::wish(local) {
+                Some((command, _)) => format!("the command {command}"),
+                None => "a command".to_owned(),
+            },
+            Cause::Timer(timer) => format!("the timer {:?}", self.timers.value(*timer)),
+            Cause::Crash { .. } => "a crash".to_owned(),
+            Cause::Start | Cause::Recover => "its start".to_owned(),
+            Cause::Suspicion(suspicion) => format!("the suspicion {suspicion:?}"),
+        }
+    }
+}
+
+impl<P: Process> Protocol for Numbered<P> {
+    fn len(&self) -> usize {
+        self.system().len()
+    }
+
+    fn start(&self, place: u8, wants: u32) -> Result<Vec<Reaction>, Trouble> {
+        self.reactions(&Self::unborn(Address(u32::from(place)), wants), &Cause::Start)
+    }
+
+    fn react(&self, local: u32, cause: Cause) -> Result<Vec<Reaction>, Trouble> {
+        let local: Arc<Local<P>> = self.locals.value(local);
+        self.reactions(&local, &cause)
+    }
+
+    fn life(&self, local: u32) -> Life {
+        match self.locals.value(local).body {
+            Body::Up { .. } => Life::Up,
+            Body::Down => Life::Down,
+            Body::Dead => Life::Dead,
+        }
+    }
+
+    fn alarms(&self, local: u32) -> Vec<Alarm> {
+        match &self.locals.value(local).body {
+            Body::Up { timers, .. } => timers
+                .iter()
+                .map(|running| Alarm {
+                    timer: self.timers.number(running.timer.clone()),
+                    least: running.least,
+                    most: running.most,
+                })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn elapse(&self, local: u32, nanos: u64) -> u32 {
+        let mut after = (*self.locals.value(local)).clone();
+        if let Body::Up { timers, .. } = &mut after.body {
+            for running in timers {
+                running.least = running.least.saturating_sub(nanos);
+                running.most = running.most.saturating_sub(nanos);
+            }
+        }
+        self.locals.number(after)
+    }
+
+    fn notice(&self, suspicion: Suspicion) -> u32 {
+        self.items.number(Item::Notice(suspicion))
+    }
+
+    fn item(&self, item: u32) -> ItemKind {
+        match &*self.items.value(item) {
+            Item::Message { from, .. } => ItemKind::Message { from: from.0 as u8 },
+            Item::Notice(Suspicion::Suspect(about) | Suspicion::Restore(about)) => {
+                ItemKind::Notice { about: about.0 as u8 }
+            }
+        }
+    }
+
+    fn monitors(&self) -> u32 {
+        self.watching.first()
+    }
+
+    fn watch(&self, monitors: u32, observations: u32) -> u32 {
+        self.watching.watch(monitors, observations)
+    }
+
+    fn judge(&self, monitors: u32) -> Judgement {
+        self.watching.judge(monitors)
+    }
+
+    fn reached(&self, observations: u32) -> u32 {
+        self.watching.reached(observations)
+    }
+
+    fn narrate(&self, story: &Story<'_>) -> (Trace, Option<String>) {
+        Narrator::new(self, story).tell()
+    }
+}
+
+pub(crate) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,128 @@
+//! What is explored: the circumstances under which a system runs, and how far to look.
+
+use habemus::Address;
+
+/// The circumstances of a check. Everything that they leave open is tried in every way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// In which order messages arrive.
+    pub order: Order,
+    /// When timers run out.
+    pub timers: Timers,
+    /// How often the environment may do harm.
+    pub budget: Budget,
+    /// Who starts an election.
+    pub start: Start,
+    /// How often each client of a lock enters.
+    pub entries: u32,
+    /// The clients of a lock; empty: everybody.
+    pub clients: Vec<Address>,
+    /// Whether to track which request to enter happened before which, as EM3 needs it. It makes more states.
+    pub clocks: bool,
+    /// The properties to check.
+    pub properties: Properties,
+    /// Whether to go on after the first violation, to decide every property.
+    pub keep_going: bool,
+    /// Whether to look for runs without end in which somebody waits for ever.
+    pub liveness: bool,
+    /// Whether to leave out orders of events that make no difference to any property.
+    pub reduction: bool,
+    /// How many threads explore.
+    pub threads: usize,
+    /// Steps from the beginning beyond which nothing is explored.
+    pub most_depth: Option<u32>,
+    /// States after which exploration stops.
+    pub most_states: Option<u64>,
+    /// Bytes after which exploration stops.
+    pub most_memory: Option<u64>,
+}
+
+impl Default for Setting {
+    fn default() -> Self {
+        Setting {
+            order: Order::Fifo,
+            timers: Timers::AnyTime,
+            budget: Budget::default(),
+            start: Start::EveryChoice,
+            entries: 1,
+            clients: Vec::new(),
+            clocks: false,
+            properties: Properties::Promised,
+            keep_going: false,
+            liveness: true,
+            reduction: true,
+            threads: 1,
+            most_depth: None,
+            most_states: None,
+            most_memory: None,
+        }
+    }
+}
+
+/// In which order messages arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// On each link in the order in which they were sent.
+    Fifo,
+    /// In any order.
+    Any,
+}
+
+/// When timers run out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timers {
+    /// At any time, however long they were set for: nothing is known about speed.
+    AnyTime,
+    /// Only when nothing else is under way (a message, a notice of the oracle, a client's command), and then in
+    /// the order of their deadlines: everything else is faster than any timer.
+    MessagesFirst,
+}
+
+/// How often the environment may do harm, in one run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// Crashes.
+    pub crashes: u8,
+    /// Recoveries of crashed processes.
+    pub recoveries: u8,
+    /// Whether recovering processes have forgotten what they had stored.
+    pub amnesia: bool,
+    /// Lost messages.
+    pub losses: u8,
+    /// Messages delivered once more.
+    pub duplications: u8,
+    /// Suspicions of live processes by the oracle detector; it takes each back later.
+    pub suspicions: u8,
+    /// Partitions into two groups; each heals in the end.
+    pub partitions: u8,
+}
+
+/// The most that a budget can be.
+pub const MOST_FAULTS: u8 = 15;
+
+impl Budget {
+    /// Whether nothing goes wrong.
+    pub fn is_empty(&self) -> bool {
+        Budget { amnesia: false, ..*self } == Budget::default()
+    }
+}
+
+/// Who starts an election.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Every choice of at least one process.
+    EveryChoice,
+    /// These.
+    These(Vec<Address>),
+}
+
+/// The properties to check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Properties {
+    /// Those that the algorithm promises.
+    Promised,
+    /// Every property of the problem.
+    All,
+    /// These.
+    Named(Vec<String>),
+}

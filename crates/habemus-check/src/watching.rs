@@ -1,0 +1,136 @@
+//! The monitors of the chosen properties, as one value that a state holds by number.
+
+use std::time::Duration;
+
+use habemus::clock::VectorClock;
+use habemus::property::{End, Monitor, Observation, Population, Verdict, Violation, What};
+use habemus::{Address, Problem, Status};
+
+use crate::intern::Interner;
+use crate::protocol::Judgement;
+
+/// What monitors see of a step, as a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Seen<Q: Problem> {
+    pub(crate) process: Address,
+    pub(crate) clock: Option<VectorClock>,
+    pub(crate) what: Sight<Q>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Sight<Q: Problem> {
+    Started,
+    Crashed,
+    Command(Q::Command),
+    Output(Q::Output),
+}
+
+impl<Q: Problem> Seen<Q> {
+    pub(crate) fn observation(&self, at: Duration) -> Observation<'_, Q> {
+        let what = match &self.what {
+            Sight::Started => What::Started,
+            Sight::Crashed => What::Crashed,
+            Sight::Command(command) => What::Command(command),
+            Sight::Output(output) => What::Output(output),
+        };
+        Observation { at, process: self.process, clock: self.clock.as_ref(), what }
+    }
+}
+
+/// One property: watched, or broken for good. A broken one has no state, so that it adds none.
+type Watched<M> = Option<M>;
+
+/// The monitors and their numbers.
+#[derive(Debug)]
+pub(crate) struct Watching<Q: Problem> {
+    population: Population,
+    monitors: Interner<Vec<Watched<Q::Monitor>>>,
+    observations: Interner<Vec<Seen<Q>>>,
+    first: u32,
+}
+
+impl<Q: Problem> Watching<Q> {
+    pub(crate) fn new(population: Population, chosen: Vec<Q::Monitor>) -> Self {
+        let (monitors, observations) = (Interner::new(), Interner::new());
+        let first = monitors.number(chosen.into_iter().map(Some).collect());
+        let nothing = observations.number(Vec::new());
+        debug_assert_eq!(nothing, 0, "to see nothing has number 0");
+        Watching { population, monitors, observations, first }
+    }
+
+    pub(crate) fn population(&self) -> &Population {
+        &self.population
+    }
+
+    pub(crate) fn first(&self) -> u32 {
+        self.first
+    }
+
+    pub(crate) fn monitors(&self, number: u32) -> Vec<Watched<Q::Monitor>> {
+        (*self.monitors.value(number)).clone()
+    }
+
+    pub(crate) fn number(&self, seen: Vec<Seen<Q>>) -> u32 {
+        self.observations.number(seen)
+    }
+
+    pub(crate) fn watch(&self, monitors: u32, observations: u32) -> u32 {
+        let mut after = self.monitors(monitors);
+        for seen in self.observations.value(observations).iter() {
+            for watched in &mut after {
+                feed(watched, &seen.observation(Duration::ZERO), &self.population);
+            }
+        }
+        self.monitors.number(after)
+    }
+
+    pub(crate) fn judge(&self, monitors: u32) -> Judgement {
+        let mut judgement = Judgement::default();
+        for (index, watched) in self.monitors.value(monitors).iter().enumerate() {
+            match watched {
+                None => judgement.broken |= 1 << index,
+                Some(monitor) => {
+                    if let Verdict::Violated(_) = monitor.at_end(End::Quiet, &self.population) {
+                        judgement.lacking |= 1 << index;
+                    }
+                }
+            }
+        }
+        judgement
+    }
+
+    pub(crate) fn reached(&self, observations: u32) -> u32 {
+        let mut reached = 0;
+        for seen in self.observations.value(observations).iter() {
+            if let Sight::Output(output) = &seen.what
+                && let Some(status) = Q::status_after_output(output)
+            {
+                reached |= status_bit(status);
+            }
+        }
+        reached
+    }
+}
+
+/// Shows a monitor something; what breaks its property is returned, and the monitor is gone.
+pub(crate) fn feed<Q: Problem>(
+    watched: &mut Watched<Q::Monitor>,
+    seen: &Observation<'_, Q>,
+    population: &Population,
+) -> Option<Violation> {
+    let violation = watched.as_mut()?.observe(seen, population).err()?;
+    *watched = None;
+    Some(violation)
+}
+
+/// The bit that stands for a kind of status.
+pub(crate) fn status_bit(status: Status) -> u32 {
+    match status {
+        Status::Idle => 0,
+        Status::Waiting => 1,
+        Status::Inside => 2,
+        Status::Leading => 4,
+        Status::Following(_) => 8,
+        Status::Decided => 16,
+    }
+}

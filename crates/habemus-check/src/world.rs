@@ -1,0 +1,573 @@
+//! The global states of a system, and the steps between them.
+//!
+//! A state is a short row of numbers: the local state of each process, the inbox of each process, the
+//! environment, the monitors. A step at a process depends on two of these numbers, its local state and its
+//! inbox, and is computed once for each such pair; afterwards exploring is looking up.
+
+use habemus::{Address, Suspicion};
+use rustc_hash::FxHashMap;
+
+use crate::environment::{Environment, Fault};
+use crate::inbox::Inboxes;
+use crate::protocol::{Act, Alarm, Cause, ItemKind, Judgement, Label, Life, Protocol, Reaction, Trouble};
+use crate::setting::{Setting, Start, Timers};
+
+/// A system and the circumstances under which it is explored.
+pub(crate) struct World {
+    pub(crate) protocol: Box<dyn Protocol>,
+    pub(crate) setting: Setting,
+    inboxes: Inboxes,
+    /// Whether there is an oracle detector.
+    oracle: bool,
+    /// Whether clients begin once, as in an election, and not in a loop.
+    pub(crate) one_shot: bool,
+    processes: usize,
+}
+
+/// An initial state, and how it came about: each client's wishes and each process's choice.
+pub(crate) type Opening = (Vec<u32>, Vec<(u32, u16)>);
+
+impl World {
+    pub(crate) fn new(protocol: Box<dyn Protocol>, setting: Setting, oracle: bool, one_shot: bool) -> Self {
+        let processes = protocol.len();
+        World { inboxes: Inboxes::new(setting.order), protocol, setting, oracle, one_shot, processes }
+    }
+
+    pub(crate) fn processes(&self) -> usize {
+        self.processes
+    }
+
+    /// How many numbers make a state.
+    pub(crate) fn width(&self) -> usize {
+        2 * self.processes + 2
+    }
+
+    pub(crate) fn environment_at(&self) -> usize {
+        2 * self.processes
+    }
+
+    pub(crate) fn monitors_at(&self) -> usize {
+        2 * self.processes + 1
+    }
+
+    /// Every state in which a run may begin.
+    pub(crate) fn openings(&self) -> Result<Vec<Opening>, Trouble> {
+        let n = self.processes;
+        let mut worker = Worker::new(self);
+        let mut openings = Vec::new();
+        for wants in self.wants() {
+            let mut blank = vec![0; self.width()];
+            blank[self.environment_at()] = Environment::new(&self.setting.budget).0;
+            blank[self.monitors_at()] = self.protocol.monitors();
+            let mut partial: Vec<Opening> = vec![(blank, Vec::new())];
+            for (place, &wants) in wants.iter().enumerate() {
+                let reactions = self.protocol.start(place as u8, wants)?;
+                let mut grown = Vec::new();
+                for (state, story) in &partial {
+                    for (choice, reaction) in reactions.iter().enumerate() {
+                        let mut state = state.clone();
+                        state[place] = reaction.local;
+                        for &(to, item) in &reaction.sends {
+                            let inbox = &mut state[n + to as usize];
+                            *inbox = worker.add(*inbox, item);
+                        }
+                        let monitors = &mut state[2 * n + 1];
+                        *monitors = worker.watch(*monitors, reaction.observations);
+                        let mut story = story.clone();
+                        story.push((wants, choice as u16));
+                        grown.push((state, story));
+                    }
+                }
+                partial = grown;
+            }
+            openings.extend(partial);
+        }
+        Ok(openings)
+    }
+
+    /// How many things each client wants to begin, for every choice of those that start.
+    fn wants(&self) -> Vec<Vec<u32>> {
+        let places = 0..self.processes as u32;
+        if !self.one_shot {
+            let clients = &self.setting.clients;
+            let asks = |place: u32| clients.is_empty() || clients.contains(&Address(place));
+            return vec![places.map(|place| if asks(place) { self.setting.entries } else { 0 }).collect()];
+        }
+        match &self.setting.start {
+            Start::These(those) => {
+                vec![places.map(|place| u32::from(those.contains(&Address(place)))).collect()]
+            }
+            Start::EveryChoice => {
+                let choice = |set: u32| places.clone().map(|place| (set >> place) & 1).collect();
+                (1..1_u32 << self.processes).map(choice).collect()
+            }
+        }
+    }
+}
+
+/// A step at a process, ready to be applied.
+#[derive(Clone, Copy, Debug)]
+struct Hop {
+    local: u32,
+    inbox: u32,
+    observations: u32,
+    /// Its sends are `sends[first..first + count]` of the worker.
+    first: u32,
+    count: u16,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Ordinary,
+    Loss,
+    Duplication,
+}
+
+/// What a worker found in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Expansion {
+    /// Whether nothing but faults can happen.
+    pub(crate) quiet: bool,
+}
+
+/// The steps out of a state.
+#[derive(Debug, Default)]
+pub(crate) struct Successors {
+    /// The states, one after the other.
+    pub(crate) states: Vec<u32>,
+    /// What each step is, where that is asked for.
+    pub(crate) labels: Option<Vec<Label>>,
+}
+
+impl Successors {
+    pub(crate) fn labelled() -> Self {
+        Successors { states: Vec::new(), labels: Some(Vec::new()) }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.states.clear();
+        if let Some(labels) = &mut self.labels {
+            labels.clear();
+        }
+    }
+}
+
+/// One thread's way to look steps up: tables of its own in front of what all share.
+pub(crate) struct Worker<'w> {
+    world: &'w World,
+    reactions: FxHashMap<(u32, Cause), Vec<Reaction>>,
+    /// The hops of a process, by local state and inbox: a range of `hops`.
+    moves: FxHashMap<u64, (u32, u32)>,
+    hops: Vec<Hop>,
+    labels: Vec<Label>,
+    sends: Vec<(u8, u32)>,
+    added: FxHashMap<u64, u32>,
+    watched: FxHashMap<u64, u32>,
+    judged: Vec<Option<Judgement>>,
+    lives: Vec<Option<Life>>,
+    alarms: FxHashMap<u32, Vec<Alarm>>,
+    elapsed: FxHashMap<(u32, u64), u32>,
+    /// The kinds of status that some process came to.
+    pub(crate) reached: u32,
+    seen: Vec<bool>,
+    scratch: Vec<u32>,
+}
+
+fn pair(one: u32, other: u32) -> u64 {
+    u64::from(one) << 32 | u64::from(other)
+}
+
+impl<'w> Worker<'w> {
+    pub(crate) fn new(world: &'w World) -> Self {
+        Worker {
+            world,
+            reactions: FxHashMap::default(),
+            moves: FxHashMap::default(),
+            hops: Vec::new(),
+            labels: Vec::new(),
+            sends: Vec::new(),
+            added: FxHashMap::default(),
+            watched: FxHashMap::default(),
+            judged: Vec::new(),
+            lives: Vec::new(),
+            alarms: FxHashMap::default(),
+            elapsed: FxHashMap::default(),
+            reached: 0,
+            seen: Vec::new(),
+            scratch: vec![0; world.width()],
+        }
+    }
+
+    /// Collects every step out of `state`.
+    pub(crate) fn expand(&mut self, state: &[u32], out: &mut Successors) -> Result<Expansion, Trouble> {
+        out.clear();
+        let n = self.world.processes;
+        let environment = Environment(state[2 * n]);
+        let mut ordinary = 0;
+        for place in 0..n {
+            let (first, last) = self.moves_of(state[place], state[n + place])?;
+            for index in first..last {
+                let hop = self.hops[index as usize];
+                let after = match hop.kind {
+                    Kind::Ordinary => {
+                        ordinary += 1;
+                        environment
+                    }
+                    Kind::Loss if environment.left(Fault::Loss) > 0 => environment.after(Fault::Loss),
+                    Kind::Duplication if environment.left(Fault::Duplication) > 0 => {
+                        environment.after(Fault::Duplication)
+                    }
+                    Kind::Loss | Kind::Duplication => continue,
+                };
+                self.hop(state, place, hop, after);
+                out.states.extend_from_slice(&self.scratch);
+                if let Some(labels) = &mut out.labels {
+                    labels.push(Label { actor: place as u8, ..self.labels[index as usize] });
+                }
+            }
+        }
+        if ordinary == 0 && self.world.setting.timers == Timers::MessagesFirst {
+            ordinary += self.let_time_pass(state, out)?;
+        }
+        if environment.group() != 0 {
+            ordinary += 1;
+            self.begin(state);
+            self.scratch[2 * n] = environment.with_group(0).0;
+            self.emit(out, 0, Act::Heal, 0);
+        }
+        if environment.0 != 0 {
+            self.faults(state, environment, out)?;
+        }
+        Ok(Expansion { quiet: ordinary == 0 })
+    }
+
+    /// What is to be said of the monitors of a state.
+    pub(crate) fn judge(&mut self, monitors: u32) -> Judgement {
+        let index = monitors as usize;
+        if self.judged.len() <= index {
+            self.judged.resize(index + 1, None);
+        }
+        *self.judged[index].get_or_insert_with(|| self.world.protocol.judge(monitors))
+    }
+
+    fn begin(&mut self, state: &[u32]) {
+        self.scratch.copy_from_slice(state);
+    }
+
+    fn emit(&self, out: &mut Successors, actor: usize, act: Act, choice: usize) {
+        out.states.extend_from_slice(&self.scratch);
+        if let Some(labels) = &mut out.labels {
+            labels.push(Label { actor: actor as u8, act, choice: choice as u16 });
+        }
+    }
+
+    /// Applies a hop of the process at `place`, to `scratch`.
+    #[inline]
+    fn hop(&mut self, state: &[u32], place: usize, hop: Hop, environment: Environment) {
+        let n = self.world.processes;
+        self.begin(state);
+        self.scratch[place] = hop.local;
+        self.scratch[n + place] = hop.inbox;
+        self.scratch[2 * n] = environment.0;
+        for index in hop.first..hop.first + u32::from(hop.count) {
+            let (to, item) = self.sends[index as usize];
+            self.send(environment, place as u8, to, item);
+        }
+        if hop.observations != 0 {
+            self.scratch[2 * n + 1] = self.watch(self.scratch[2 * n + 1], hop.observations);
+        }
+    }
+
+    /// Applies a reaction of the process at `place`, to `scratch`.
+    fn apply(&mut self, place: usize, reaction: &Reaction, environment: Environment) {
+        let n = self.world.processes;
+        self.scratch[place] = reaction.local;
+        for &(to, item) in &reaction.sends {
+            self.send(environment, place as u8, to, item);
+        }
+        self.scratch[2 * n + 1] = self.watch(self.scratch[2 * n + 1], reaction.observations);
+    }
+
+    #[inline]
+    fn send(&mut self, environment: Environment, from: u8, to: u8, item: u32) {
+        let n = self.world.processes;
+        let to = to as usize;
+        if self.world.setting.budget.crashes > 0 && self.life(self.scratch[to]) == Life::Dead {
+            return;
+        }
+        if environment.group() != 0 && !environment.links(from, to as u8) {
+            return;
+        }
+        self.scratch[n + to] = self.add(self.scratch[n + to], item);
+    }
+
+    fn add(&mut self, inbox: u32, item: u32) -> u32 {
+        let world = self.world;
+        *self
+            .added
+            .entry(pair(inbox, item))
+            .or_insert_with(|| world.inboxes.add(&*world.protocol, inbox, item))
+    }
+
+    fn watch(&mut self, monitors: u32, observations: u32) -> u32 {
+        if observations == 0 {
+            return monitors;
+        }
+        let protocol = &self.world.protocol;
+        let index = observations as usize;
+        if self.seen.len() <= index {
+            self.seen.resize(index + 1, false);
+        }
+        if !std::mem::replace(&mut self.seen[index], true) {
+            self.reached |= protocol.reached(observations);
+        }
+        *self
+            .watched
+            .entry(pair(monitors, observations))
+            .or_insert_with(|| protocol.watch(monitors, observations))
+    }
+
+    fn life(&mut self, local: u32) -> Life {
+        let index = local as usize;
+        if self.lives.len() <= index {
+            self.lives.resize(index + 1, None);
+        }
+        *self.lives[index].get_or_insert_with(|| self.world.protocol.life(local))
+    }
+
+    fn react(&mut self, local: u32, cause: Cause) -> Result<Vec<Reaction>, Trouble> {
+        if let Some(known) = self.reactions.get(&(local, cause)) {
+            return Ok(known.clone());
+        }
+        let reactions = self.world.protocol.react(local, cause)?;
+        self.reactions.insert((local, cause), reactions.clone());
+        Ok(reactions)
+    }
+
+    /// The hops of a process in this local state with this inbox.
+    #[inline]
+    fn moves_of(&mut self, local: u32, inbox: u32) -> Result<(u32, u32), Trouble> {
+        if let Some(&range) = self.moves.get(&pair(local, inbox)) {
+            return Ok(range);
+        }
+        let first = self.hops.len() as u32;
+        self.find_moves(local, inbox)?;
+        let range = (first, self.hops.len() as u32);
+        self.moves.insert(pair(local, inbox), range);
+        Ok(range)
+    }
+
+    fn find_moves(&mut self, local: u32, inbox: u32) -> Result<(), Trouble> {
+        let world = self.world;
+        let deliverable = world.inboxes.deliverable(&*world.protocol, inbox);
+        match self.life(local) {
+            Life::Dead => return Ok(()),
+            Life::Down => {
+                for (item, rest) in deliverable {
+                    let nothing = Reaction { local, sends: Vec::new(), observations: 0 };
+                    self.keep(&nothing, rest, Kind::Ordinary, Act::Discard(item), 0);
+                }
+                return Ok(());
+            }
+            Life::Up => {}
+        }
+        for (item, rest) in deliverable {
+            let reactions = self.react(local, Cause::Item(item))?;
+            let budget = &world.setting.budget;
+            let is_message = matches!(world.protocol.item(item), ItemKind::Message { .. });
+            for (choice, reaction) in reactions.iter().enumerate() {
+                self.keep(reaction, rest, Kind::Ordinary, Act::Deliver(item), choice);
+                if is_message && budget.duplications > 0 {
+                    self.keep(reaction, inbox, Kind::Duplication, Act::Duplicate(item), choice);
+                }
+            }
+            if is_message && budget.losses > 0 {
+                let nothing = Reaction { local, sends: Vec::new(), observations: 0 };
+                self.keep(&nothing, rest, Kind::Loss, Act::Lose(item), 0);
+            }
+        }
+        for (choice, reaction) in self.react(local, Cause::Client)?.iter().enumerate() {
+            self.keep(reaction, inbox, Kind::Ordinary, Act::Client, choice);
+        }
+        if world.setting.timers == Timers::AnyTime {
+            for alarm in world.protocol.alarms(local) {
+                let act = Act::Timer { timer: alarm.timer, elapsed: 0 };
+                for (choice, reaction) in self.react(local, Cause::Timer(alarm.timer))?.iter().enumerate() {
+                    self.keep(reaction, inbox, Kind::Ordinary, act, choice);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, reaction: &Reaction, inbox: u32, kind: Kind, act: Act, choice: usize) {
+        let first = self.sends.len() as u32;
+        self.sends.extend_from_slice(&reaction.sends);
+        let count = reaction.sends.len() as u16;
+        let Reaction { local, observations, .. } = *reaction;
+        self.hops.push(Hop { local, inbox, observations, first, count, kind });
+        // Who acts is known where the hop is used; the place is read off the local state's position.
+        self.labels.push(Label { actor: 0, act, choice: choice as u16 });
+    }
+
+    /// Lets the timers run out that may be next; says how many steps that makes.
+    fn let_time_pass(&mut self, state: &[u32], out: &mut Successors) -> Result<usize, Trouble> {
+        let n = self.world.processes;
+        let protocol = &self.world.protocol;
+        let mut all = Vec::new();
+        for (place, &local) in state[..n].iter().enumerate() {
+            let alarms = self.alarms.entry(local).or_insert_with(|| protocol.alarms(local));
+            all.extend(alarms.iter().map(|alarm| (place, *alarm)));
+        }
+        let Some(latest) = all.iter().map(|(_, alarm)| alarm.most).min() else { return Ok(0) };
+        let environment = Environment(state[2 * n]);
+        let mut steps = 0;
+        for (place, alarm) in all.into_iter().filter(|(_, alarm)| alarm.least <= latest) {
+            let mut waited = state.to_vec();
+            for local in &mut waited[..n] {
+                *local = self.elapse(*local, alarm.least);
+            }
+            let reactions = self.react(waited[place], Cause::Timer(alarm.timer))?;
+            for (choice, reaction) in reactions.iter().enumerate() {
+                self.begin(&waited);
+                self.apply(place, reaction, environment);
+                self.emit(out, place, Act::Timer { timer: alarm.timer, elapsed: alarm.least }, choice);
+                steps += 1;
+            }
+        }
+        Ok(steps)
+    }
+
+    fn elapse(&mut self, local: u32, nanos: u64) -> u32 {
+        if nanos == 0 {
+            return local;
+        }
+        let protocol = &self.world.protocol;
+        *self.elapsed.entry((local, nanos)).or_insert_with(|| protocol.elapse(local, nanos))
+    }
+
+    /// The faults that may happen in `state`, beside those that concern a single message.
+    fn faults(
+        &mut self,
+        state: &[u32],
+        environment: Environment,
+        out: &mut Successors,
+    ) -> Result<(), Trouble> {
+        let n = self.world.processes;
+        for place in 0..n {
+            match self.life(state[place]) {
+                Life::Up if environment.left(Fault::Crash) > 0 => self.crash(state, place, environment, out)?,
+                Life::Down if environment.left(Fault::Recovery) > 0 => {
+                    self.recover(state, place, environment, out)?;
+                }
+                _ => {}
+            }
+        }
+        if environment.left(Fault::Suspicion) > 0 {
+            self.suspect_falsely(state, environment, out)?;
+        }
+        if environment.left(Fault::Partition) > 0 && environment.group() == 0 {
+            // The first process is always on the side that is not named: each split is made once.
+            for group in (2..1_u32 << n).step_by(2) {
+                self.begin(state);
+                self.scratch[2 * n] = environment.after(Fault::Partition).with_group(group).0;
+                self.emit(out, 0, Act::Cut(group), 0);
+            }
+        }
+        Ok(())
+    }
+
+    fn crash(
+        &mut self,
+        state: &[u32],
+        place: usize,
+        environment: Environment,
+        out: &mut Successors,
+    ) -> Result<(), Trouble> {
+        let (n, world) = (self.world.processes, self.world);
+        let forever = environment.left(Fault::Recovery) == 0;
+        for (choice, reaction) in self.react(state[place], Cause::Crash { forever })?.iter().enumerate() {
+            self.begin(state);
+            let after = environment.after(Fault::Crash);
+            self.scratch[2 * n] = after.0;
+            let inbox = &mut self.scratch[n + place];
+            *inbox = if forever { 0 } else { world.inboxes.without_notices(&*world.protocol, *inbox) };
+            self.apply(place, reaction, after);
+            self.tell_others(place, Suspicion::Suspect(Address(place as u32)));
+            self.emit(out, place, Act::Crash { forever }, choice);
+        }
+        Ok(())
+    }
+
+    fn recover(
+        &mut self,
+        state: &[u32],
+        place: usize,
+        environment: Environment,
+        out: &mut Successors,
+    ) -> Result<(), Trouble> {
+        let n = self.world.processes;
+        for (choice, reaction) in self.react(state[place], Cause::Recover)?.iter().enumerate() {
+            self.begin(state);
+            let after = environment.after(Fault::Recovery);
+            self.scratch[2 * n] = after.0;
+            self.apply(place, reaction, after);
+            if self.world.oracle {
+                for other in (0..n).filter(|&other| other != place) {
+                    if self.life(state[other]) != Life::Up {
+                        self.tell(place, Suspicion::Suspect(Address(other as u32)));
+                    }
+                }
+            }
+            self.tell_others(place, Suspicion::Restore(Address(place as u32)));
+            self.emit(out, place, Act::Recover, choice);
+        }
+        Ok(())
+    }
+
+    fn suspect_falsely(
+        &mut self,
+        state: &[u32],
+        environment: Environment,
+        out: &mut Successors,
+    ) -> Result<(), Trouble> {
+        let n = self.world.processes;
+        for by in 0..n {
+            for suspect in (0..n).filter(|&suspect| suspect != by) {
+                if self.life(state[by]) != Life::Up || self.life(state[suspect]) != Life::Up {
+                    continue;
+                }
+                let address = Address(suspect as u32);
+                let cause = Cause::Suspicion(Suspicion::Suspect(address));
+                for (choice, reaction) in self.react(state[by], cause)?.iter().enumerate() {
+                    self.begin(state);
+                    let after = environment.after(Fault::Suspicion);
+                    self.scratch[2 * n] = after.0;
+                    self.apply(by, reaction, after);
+                    self.tell(by, Suspicion::Restore(address));
+                    self.emit(out, by, Act::Suspect(suspect as u8), choice);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The oracle tells every other live process.
+    fn tell_others(&mut self, about: usize, suspicion: Suspicion) {
+        if !self.world.oracle {
+            return;
+        }
+        for other in (0..self.world.processes).filter(|&other| other != about) {
+            if self.life(self.scratch[other]) == Life::Up {
+                self.tell(other, suspicion);
+            }
+        }
+    }
+
+    fn tell(&mut self, whom: usize, suspicion: Suspicion) {
+        let n = self.world.processes;
+        let notice = self.world.protocol.notice(suspicion);
+        self.scratch[n + whom] = self.add(self.scratch[n + whom], notice);
+    }
+}
