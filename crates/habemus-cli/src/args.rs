@@ -13,9 +13,9 @@ use habemus_scenario::{
 
 use crate::complaint::Complaint;
 
-/// What to run, and under which circumstances. Flags come on top of what a scenario file says.
+/// The system: which algorithm, which processes, how connected. Flags come on top of what a scenario file says.
 #[derive(Args, Debug, Clone)]
-pub(crate) struct What {
+pub(crate) struct SystemFlags {
     /// An algorithm of the catalogue (`habemus list`), or a scenario file.
     #[arg(value_name = "ALGORITHM|FILE")]
     what: String,
@@ -38,6 +38,13 @@ pub(crate) struct What {
     /// An option of the algorithm or detector, as `habemus list ALGORITHM` shows them.
     #[arg(short = 'o', long = "option", value_name = "NAME=VALUE", help_heading = "System")]
     options: Vec<String>,
+}
+
+/// What to run, and under which circumstances.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct What {
+    #[command(flatten)]
+    system: SystemFlags,
 
     /// Who starts at the beginning: 17,3 or all (the default for elections).
     #[arg(long, value_name = "IDS|all|none", help_heading = "Script")]
@@ -174,9 +181,10 @@ pub(crate) struct Described {
     pub(crate) parsed: Option<Parsed>,
 }
 
-impl What {
-    /// The scenario that the flags and the file amount to.
-    pub(crate) fn describe(&self) -> Result<Described, Complaint> {
+impl SystemFlags {
+    /// The scenario of the file, or an empty one, with the system that the flags ask for, or with `usual`
+    /// processes.
+    pub(crate) fn describe(&self, usual: u64) -> Result<Described, Complaint> {
         let parsed = self.file()?.map(habemus_scenario::read).transpose()?;
         let mut scenario = match &parsed {
             Some(parsed) => parsed.scenario.clone(),
@@ -186,12 +194,7 @@ impl What {
             // Flags may still say otherwise.
             scenario.network.model = TimeModel::Synchronous { pulse: habemus::DEFAULT_PULSE };
         }
-        self.system(&mut scenario)?;
-        self.network.apply(&mut scenario)?;
-        self.script(&mut scenario, parsed.is_some())?;
-        self.random.apply(&mut scenario)?;
-        self.clients(&mut scenario, parsed.is_some())?;
-        self.limits(&mut scenario)?;
+        self.system(&mut scenario, usual)?;
         Ok(Described { scenario, parsed })
     }
 
@@ -209,7 +212,7 @@ impl What {
         Ok(None)
     }
 
-    fn system(&self, scenario: &mut Scenario) -> Result<(), Complaint> {
+    fn system(&self, scenario: &mut Scenario, usual: u64) -> Result<(), Complaint> {
         if let Some(ids) = &self.ids {
             scenario.ids = script::parse_ids(ids).map_err(|e| flag("ids", &e))?;
         } else if let Some(count) = self.processes {
@@ -221,7 +224,7 @@ impl What {
             }
             scenario.ids = (1..=count as u64).collect();
         } else if scenario.ids.is_empty() {
-            scenario.ids = (1..=5).collect();
+            scenario.ids = (1..=usual).collect();
         }
         if let Some(topology) = &self.topology {
             scenario.topology = Some(TopologyChoice::Named(topology.clone()));
@@ -235,10 +238,23 @@ impl What {
             scenario.detector.clone_from(&self.detector);
         }
         scenario.options.extend(parse_options(&self.options)?);
+        Ok(())
+    }
+}
+
+impl What {
+    /// The scenario that the flags and the file amount to.
+    pub(crate) fn describe(&self) -> Result<Described, Complaint> {
+        let Described { mut scenario, parsed } = self.system.describe(5)?;
         if let Some(seed) = self.seed {
             scenario.seed = seed;
         }
-        Ok(())
+        self.network.apply(&mut scenario)?;
+        self.script(&mut scenario, parsed.is_some())?;
+        self.random.apply(&mut scenario)?;
+        self.clients(&mut scenario, parsed.is_some())?;
+        self.limits(&mut scenario)?;
+        Ok(Described { scenario, parsed })
     }
 
     fn script(&self, scenario: &mut Scenario, from_file: bool) -> Result<(), Complaint> {

@@ -33,7 +33,7 @@ pub use queue::Queue;
 pub use quorum::{Sampled, sample_quorum};
 pub use random::{Stream, Use};
 pub use report::{PropertyLine, Report};
-pub use run::{RunError, run, run_controlled};
+pub use run::{RunError, request, run, run_controlled};
 pub use shrink::{Shrunk, shrink};
 pub use simulation::{Control, Limits, Simulation, Stop};
 pub use statistics::{Spread, Statistics};

@@ -80,7 +80,10 @@ fn play(scenario: &Scenario, keep_trace: bool, control: Option<&Control>) -> Res
 }
 
 /// What a scenario asks of the catalogue.
-pub(crate) fn request(scenario: &Scenario) -> Result<Request<'_>, RunError> {
+///
+/// # Errors
+/// If a link leads to a process that is not there.
+pub fn request(scenario: &Scenario) -> Result<Request<'_>, RunError> {
     let ids: Vec<Id> = scenario.ids.iter().copied().map(Id).collect();
     let shape = match &scenario.topology {
         None => None,
