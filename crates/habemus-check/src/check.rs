@@ -114,7 +114,7 @@ pub fn check_system<P: Process>(
     let outline = Outline::of(&setup);
     let protocol = Box::new(Numbered::new(setup, &setting, &plan.checked));
     let world = World::new(protocol, setting, oracle, one_shot);
-    finish(&world, &plan, outline, control, begin)
+    finish(&world, &plan, &outline, control, begin)
 }
 
 /// What a report says of a system before it is explored.
@@ -157,11 +157,7 @@ impl Plan {
             && let Some(name) = names.iter().find(|name| all.iter().all(|(known, ..)| known != name))
         {
             let known = all.iter().map(|(name, ..)| (*name).to_owned()).collect();
-            return Err(CheckError::UnknownProperty {
-                name: name.clone(),
-                problem: P::Problem::NAME,
-                known,
-            });
+            return Err(CheckError::UnknownProperty { name: name.clone(), problem: P::Problem::NAME, known });
         }
         let wanted = |(name, _, promised): &&(&'static str, &'static str, bool)| {
             let chosen = match &setting.properties {
@@ -227,7 +223,7 @@ fn fit<P: Process>(setup: &Setup<P>, setting: &Setting) -> Result<Setting, Check
 fn finish(
     world: &World,
     plan: &Plan,
-    outline: Outline,
+    outline: &Outline,
     control: &Control,
     begin: Instant,
 ) -> Result<Report, CheckError> {
@@ -254,10 +250,10 @@ fn finish(
         Stop::Decided => Extent::UntilViolation,
         _ => Extent::Bounded,
     };
-    let sometimes = outline.sometimes.iter().map(|&(what, status)| SometimesLine {
-        what,
-        reached: explored.reached & status_bit(status) != 0,
-    });
+    let sometimes = outline
+        .sometimes
+        .iter()
+        .map(|&(what, status)| SometimesLine { what, reached: explored.reached & status_bit(status) != 0 });
     Ok(Report {
         algorithm: outline.algorithm.to_owned(),
         problem: outline.problem.to_owned(),

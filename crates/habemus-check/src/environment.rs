@@ -31,7 +31,9 @@ impl Environment {
             (Fault::Suspicion, budget.suspicions),
             (Fault::Partition, budget.partitions),
         ];
-        Environment(all.iter().fold(0, |word, (fault, count)| word | (u32::from(*count) & 15) << *fault as u32))
+        Environment(
+            all.iter().fold(0, |word, (fault, count)| word | (u32::from(*count) & 15) << *fault as u32),
+        )
     }
 
     pub(crate) fn left(self, fault: Fault) -> u32 {
@@ -67,7 +69,8 @@ mod tests {
     fn a_fault_uses_its_own_budget_only() {
         let budget = Budget { crashes: 2, losses: 15, partitions: 1, ..Budget::default() };
         let environment = Environment::new(&budget).after(Fault::Crash).after(Fault::Loss);
-        let left = [Fault::Crash, Fault::Recovery, Fault::Loss, Fault::Partition].map(|f| environment.left(f));
+        let left =
+            [Fault::Crash, Fault::Recovery, Fault::Loss, Fault::Partition].map(|f| environment.left(f));
         assert_eq!(left, [1, 0, 14, 1]);
         let cut = environment.after(Fault::Partition).with_group(0b101);
         assert_eq!((cut.left(Fault::Partition), cut.group()), (0, 0b101));

@@ -189,7 +189,8 @@ impl<'a, P: Process> Narrator<'a, P> {
             }
         }
         if let Body::Dead = next.body {
-            let (lost, kept) = std::mem::take(&mut self.flights).into_iter().partition(|flight| flight.to == place);
+            let (lost, kept) =
+                std::mem::take(&mut self.flights).into_iter().partition(|flight| flight.to == place);
             self.flights = kept;
             let lost: Vec<Flight<P::Message>> = lost;
             for flight in lost {

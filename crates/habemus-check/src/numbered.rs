@@ -135,7 +135,12 @@ impl<P: Process> Numbered<P> {
     }
 
     /// The local state after a deed, and what monitors see of it. Messages are left to the caller.
-    pub(crate) fn after(&self, local: &Local<P>, cause: &Cause, deed: &Deed<P>) -> (Local<P>, Vec<Seen<P::Problem>>) {
+    pub(crate) fn after(
+        &self,
+        local: &Local<P>,
+        cause: &Cause,
+        deed: &Deed<P>,
+    ) -> (Local<P>, Vec<Seen<P::Problem>>) {
         let (process, step) = deed;
         let mut next = local.clone();
         let place = local.place;
@@ -234,7 +239,8 @@ impl<P: Process> Numbered<P> {
                     event: self.describe(local, cause),
                 });
             }
-            let item = Item::Message { from: local.place, message: message.clone(), clock: next.clock.clone() };
+            let item =
+                Item::Message { from: local.place, message: message.clone(), clock: next.clock.clone() };
             sends.push((to.0 as u8, self.items.number(item)));
         }
         Ok(Reaction { local: self.locals.number(next), sends, observations: self.watching.number(seen) })

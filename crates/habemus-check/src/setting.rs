@@ -1,6 +1,7 @@
 //! What is explored: the circumstances under which a system runs, and how far to look.
 
 use habemus::Address;
+use habemus::catalogue::Entry;
 
 /// The circumstances of a check. Everything that they leave open is tried in every way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +77,13 @@ pub enum Timers {
     /// Only when nothing else is under way (a message, a notice of the oracle, a client's command), and then in
     /// the order of their deadlines: everything else is faster than any timer.
     MessagesFirst,
+}
+
+impl Timers {
+    /// What an algorithm assumes, by its entry: one that needs no synchrony is checked without any.
+    pub fn usual(entry: &Entry) -> Self {
+        if entry.model.starts_with("asynchronous") { Timers::AnyTime } else { Timers::MessagesFirst }
+    }
 }
 
 /// How often the environment may do harm, in one run.

@@ -457,7 +457,9 @@ impl<'w> Worker<'w> {
         let n = self.world.processes;
         for place in 0..n {
             match self.life(state[place]) {
-                Life::Up if environment.left(Fault::Crash) > 0 => self.crash(state, place, environment, out)?,
+                Life::Up if environment.left(Fault::Crash) > 0 => {
+                    self.crash(state, place, environment, out)?;
+                }
                 Life::Down if environment.left(Fault::Recovery) > 0 => {
                     self.recover(state, place, environment, out)?;
                 }

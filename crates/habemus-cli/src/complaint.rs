@@ -3,6 +3,7 @@
 use std::io;
 
 use habemus::catalogue::SetupError;
+use habemus_check::CheckError;
 use habemus_scenario::{Parsed, Place, ReadError, ScenarioErrors, nearest};
 use habemus_sim::{CostError, PlanError, RunError};
 use owo_colors::OwoColorize;
@@ -110,6 +111,15 @@ impl From<RunError> for Complaint {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Setup(error) => error.into(),
+            error => Complaint::new(error.to_string()),
+        }
+    }
+}
+
+impl From<CheckError> for Complaint {
+    fn from(error: CheckError) -> Self {
+        match error {
+            CheckError::Setup(error) => error.into(),
             error => Complaint::new(error.to_string()),
         }
     }

@@ -23,6 +23,7 @@ use crate::complaint::Complaint;
   habemus run chang-roberts --ids 3,17,24,1,28,15,9,4 --start 17 --draw text
   habemus run exhibits/s4-timeout-hurts.toml --draw svg --out hurts.svg
   habemus sweep bully --processes 5 --crash-rate 2/s --seeds 10000
+  habemus check ricart-agrawala --processes 3
   habemus cost chang-roberts --processes 2..65536
 
 Exit codes: 0 it holds, 1 it does not, 2 bad input, 3 incomplete.")]
@@ -39,6 +40,8 @@ enum Command {
     Run(Box<commands::run::Run>),
     /// Run the same scenario under thousands of seeds, on all cores.
     Sweep(Box<commands::sweep::Sweep>),
+    /// Check every run of a small system.
+    Check(Box<commands::check::Check>),
     /// Measure messages beside the theorem's figure.
     Cost(commands::cost::Cost),
     /// Measure how good failure detectors are, over the same network with the same crashes.
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         Command::List(list) => list.execute(),
         Command::Run(run) => run.execute(),
         Command::Sweep(sweep) => sweep.execute(),
+        Command::Check(check) => check.execute(),
         Command::Cost(cost) => cost.execute(),
         Command::Detectors(detectors) => detectors.execute(),
         Command::Timeout(timeout) => timeout.execute(),

@@ -25,11 +25,32 @@ fn probe() {
     for entry in habemus::catalogue::ENTRIES {
         for n in [2, 3] {
             let begin = std::time::Instant::now();
-            match model(entry.name, n).with(|s| { s.most_states = Some(300_000); if entry.model.contains("synchronous") && !entry.model.starts_with("asynchronous") { s.timers = habemus_check::Timers::MessagesFirst; } }).try_run() {
+            match model(entry.name, n)
+                .with(|s| {
+                    s.most_states = Some(300_000);
+                    if entry.model.contains("synchronous") && !entry.model.starts_with("asynchronous") {
+                        s.timers = habemus_check::Timers::MessagesFirst;
+                    }
+                })
+                .try_run()
+            {
                 Ok(report) => {
-                    eprintln!("{} {n}: {:?} {} states {} trans depth {} quiet {} {:.2?} bytes/state {}", entry.name, report.extent, report.states, report.transitions, report.depth, report.quiet, begin.elapsed(), report.bytes / report.states.max(1));
+                    eprintln!(
+                        "{} {n}: {:?} {} states {} trans depth {} quiet {} {:.2?} bytes/state {}",
+                        entry.name,
+                        report.extent,
+                        report.states,
+                        report.transitions,
+                        report.depth,
+                        report.quiet,
+                        begin.elapsed(),
+                        report.bytes / report.states.max(1)
+                    );
                     for line in report.properties {
-                        eprintln!("    {} {:?} {:?} {:?}", line.name, line.verdict, line.steps, line.explanation);
+                        eprintln!(
+                            "    {} {:?} {:?} {:?}",
+                            line.name, line.verdict, line.steps, line.explanation
+                        );
                     }
                 }
                 Err(error) => eprintln!("{} {n}: {error}", entry.name),

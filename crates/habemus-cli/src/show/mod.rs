@@ -1,5 +1,6 @@
 //! Results as people read them.
 
+mod check;
 mod cost;
 mod detectors;
 mod plot;
@@ -9,6 +10,7 @@ mod sweep;
 mod timeout;
 mod timeout_plot;
 
+pub(crate) use check::check;
 pub(crate) use cost::{cost_csv, cost_heading, cost_row, cost_summary};
 pub(crate) use detectors::detectors;
 pub(crate) use plot::cost_plot;

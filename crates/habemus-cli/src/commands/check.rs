@@ -1,0 +1,370 @@
+//! `habemus check`: every run of a small system.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use clap::{Args, ValueEnum};
+use habemus::catalogue::{self, Entry};
+use habemus::{Address, Id};
+use habemus_check::{
+    Budget, Control, Extent, MOST_FAULTS, Order, Properties, Report, Setting, Start, Timers, Verdict,
+};
+use habemus_scenario::{Action, Processes, Scenario, script};
+
+use super::draw::{Format, Style};
+use crate::args::{Described, SystemArgs, flag};
+use crate::complaint::Complaint;
+use crate::{Outcome, interrupt, output, show};
+
+/// Check every run of a small system: every order of events, every choice, every fault that is allowed.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  habemus check chang-roberts --processes 4
+  habemus check ricart-agrawala --entries 2 --clocks
+  habemus check bully --crashes 1 --suspicions 1
+  habemus check anonymous-ring --property uniqueness --draw svg --out two-leaders.svg
+  habemus check exhibits/s4-quorum-amnesia.toml --memory 8G
+
+Exit codes: 0 every checked property holds, 1 one is violated, 2 bad input, 3 incomplete.")]
+pub(crate) struct Check {
+    #[command(flatten)]
+    system: SystemArgs,
+
+    /// Who starts an election: 17,3, all, none, or any: every choice of at least one.
+    #[arg(long, value_name = "IDS|all|none|any", help_heading = "Circumstances")]
+    start: Option<String>,
+    /// How often each client enters a lock [default: 1].
+    #[arg(long, value_name = "N", help_heading = "Circumstances")]
+    entries: Option<u32>,
+    /// Which processes are clients of a lock [default: all].
+    #[arg(long, value_name = "IDS", help_heading = "Circumstances")]
+    clients: Option<String>,
+    /// Whether messages on a link stay in order.
+    #[arg(long, value_enum, help_heading = "Circumstances")]
+    order: Option<OrderArg>,
+    /// When timers run out [default: as the algorithm assumes].
+    #[arg(long, value_enum, help_heading = "Circumstances")]
+    timers: Option<TimersArg>,
+
+    /// How many crashes there may be in a run.
+    #[arg(long, value_name = "N", help_heading = "Faults", value_parser = fault())]
+    crashes: Option<u8>,
+    /// How many recoveries.
+    #[arg(long, value_name = "N", help_heading = "Faults", value_parser = fault())]
+    recoveries: Option<u8>,
+    /// Recovering processes have forgotten what they had stored.
+    #[arg(long, help_heading = "Faults")]
+    amnesia: bool,
+    /// How many lost messages.
+    #[arg(long, value_name = "N", help_heading = "Faults", value_parser = fault())]
+    loss: Option<u8>,
+    /// How many messages that arrive twice.
+    #[arg(long, value_name = "N", help_heading = "Faults", value_parser = fault())]
+    duplication: Option<u8>,
+    /// How many suspicions of live processes by the oracle detector.
+    #[arg(long, value_name = "N", help_heading = "Faults", value_parser = fault())]
+    suspicions: Option<u8>,
+    /// How many partitions into two groups; each heals in the end.
+    #[arg(long, value_name = "N", help_heading = "Faults", value_parser = fault())]
+    partitions: Option<u8>,
+
+    /// Check this property, instead of those that the algorithm promises.
+    #[arg(long, value_name = "NAME", help_heading = "Properties")]
+    property: Vec<String>,
+    /// Check every property of the problem.
+    #[arg(long, conflicts_with = "property", help_heading = "Properties")]
+    all_properties: bool,
+    /// Track which request happened before which, as EM3 needs it; this makes more states.
+    #[arg(long, help_heading = "Properties")]
+    clocks: bool,
+    /// Go on after a violation, until every property is decided.
+    #[arg(long, help_heading = "Properties")]
+    keep_going: bool,
+    /// Do not look for runs without end in which somebody waits for ever.
+    #[arg(long, help_heading = "Properties")]
+    no_liveness: bool,
+
+    /// Explore every order of events, even where it makes no difference.
+    #[arg(long, help_heading = "Exploration")]
+    no_reduction: bool,
+    /// How many threads explore [default: as many as there are cores].
+    #[arg(long, value_name = "T", help_heading = "Exploration")]
+    threads: Option<usize>,
+    /// Stop when the program takes so much memory: 8G, 500M [default: no limit].
+    #[arg(long, value_name = "SIZE", help_heading = "Exploration")]
+    memory: Option<String>,
+    /// Stop after so many steps from the beginning.
+    #[arg(long, value_name = "N", help_heading = "Exploration")]
+    depth: Option<u32>,
+    /// Stop after so many states.
+    #[arg(long, value_name = "N", help_heading = "Exploration")]
+    states: Option<u64>,
+
+    /// Write a run that breaks a property to a file, as JSON lines.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    trace: Option<PathBuf>,
+    /// Draw a run that breaks a property [default: text].
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
+    draw: Option<Format>,
+    #[command(flatten)]
+    style: Style,
+    /// The report as JSON.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// Whether messages on a link stay in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OrderArg {
+    /// On each link in the order in which they were sent.
+    Fifo,
+    /// In any order.
+    Any,
+}
+
+/// When timers run out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TimersArg {
+    /// At any time: nothing is known about speed.
+    Any,
+    /// Only when nothing else is under way, in the order of their deadlines.
+    MessagesFirst,
+}
+
+fn fault() -> clap::builder::RangedI64ValueParser<u8> {
+    clap::value_parser!(u8).range(0..=i64::from(MOST_FAULTS))
+}
+
+/// Without a word about their number, so many processes are checked: few enough for every algorithm.
+const USUAL_PROCESSES: u64 = 3;
+
+impl Check {
+    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+        let Described { scenario, parsed } = self.system.describe(USUAL_PROCESSES)?;
+        let entry = catalogue::entry(&scenario.algorithm)?;
+        let setting = self.setting(&scenario, entry, parsed.is_some())?;
+        let request =
+            habemus_sim::request(&scenario).map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
+        let control = Arc::new(Control { stop: interrupt::flag(), ..Control::default() });
+        let watched = Arc::clone(&control);
+        let progress = output::Progress::new("states", move || {
+            let (depth, level) = (&watched.depth, &watched.level);
+            let (depth, level) = (depth.load(Ordering::Relaxed), level.load(Ordering::Relaxed));
+            let remark = format!("depth {depth}, {} there", show::plural(level, "state", "states"));
+            (watched.states.load(Ordering::Relaxed), 0, remark)
+        });
+        let report = habemus_check::check(&request, &setting, &control);
+        drop(progress);
+        let report = report?;
+        self.publish(&scenario, &setting, &report)?;
+        Ok(outcome(&report))
+    }
+
+    /// The circumstances that the file and the flags amount to.
+    fn setting(&self, scenario: &Scenario, entry: &Entry, from_file: bool) -> Result<Setting, Complaint> {
+        let processes = Processes::new(&scenario.ids);
+        let mut setting = Setting { timers: Timers::usual(entry), ..Setting::default() };
+        if from_file {
+            follow_script(scenario, &mut setting);
+        }
+        match self.start.as_deref() {
+            None => {}
+            Some("any") => setting.start = Start::EveryChoice,
+            Some("none") => setting.start = Start::These(Vec::new()),
+            Some(ids) => {
+                let ids = script::parse_processes(ids, &processes).map_err(|e| flag("start", &e))?;
+                setting.start = Start::These(places(scenario, &ids));
+            }
+        }
+        if let Some(clients) = &self.clients {
+            let ids = script::parse_processes(clients, &processes).map_err(|e| flag("clients", &e))?;
+            setting.clients = places(scenario, &ids);
+        }
+        setting.entries = self.entries.unwrap_or(setting.entries);
+        match self.order {
+            None => {}
+            Some(OrderArg::Fifo) => setting.order = Order::Fifo,
+            Some(OrderArg::Any) => setting.order = Order::Any,
+        }
+        match self.timers {
+            None => {}
+            Some(TimersArg::Any) => setting.timers = Timers::AnyTime,
+            Some(TimersArg::MessagesFirst) => setting.timers = Timers::MessagesFirst,
+        }
+        let budget = &mut setting.budget;
+        budget.crashes = self.crashes.unwrap_or(budget.crashes);
+        budget.recoveries = self.recoveries.unwrap_or(budget.recoveries);
+        budget.amnesia |= self.amnesia;
+        budget.losses = self.loss.unwrap_or(budget.losses);
+        budget.duplications = self.duplication.unwrap_or(budget.duplications);
+        budget.suspicions = self.suspicions.unwrap_or(budget.suspicions);
+        budget.partitions = self.partitions.unwrap_or(budget.partitions);
+        if self.all_properties {
+            setting.properties = Properties::All;
+        } else if !self.property.is_empty() {
+            setting.properties = Properties::Named(self.property.clone());
+        }
+        setting.clocks = self.clocks;
+        setting.keep_going = self.keep_going;
+        setting.liveness = !self.no_liveness;
+        setting.reduction = !self.no_reduction;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        setting.threads = match self.threads {
+            Some(0) => return Err(Complaint::new("--threads must be at least 1")),
+            Some(threads) => threads.min(MOST_THREADS),
+            None => cores.min(MOST_THREADS),
+        };
+        setting.most_depth = self.depth;
+        setting.most_states = self.states;
+        setting.most_memory = self.memory.as_deref().map(size).transpose()?;
+        Ok(setting)
+    }
+
+    fn publish(&self, scenario: &Scenario, setting: &Setting, report: &Report) -> Result<(), Complaint> {
+        let counterexample = report.properties.iter().find_map(|line| line.counterexample.as_ref());
+        if let (Some(path), Some(trace)) = (&self.trace, counterexample) {
+            output::write_file(path, |file| trace.write(file))?;
+        }
+        let format = self.draw.unwrap_or(Format::Text);
+        if let Some(trace) = counterexample
+            && (self.style.out.is_some() || !self.json)
+        {
+            self.style.draw(trace, format)?;
+        }
+        if self.json {
+            return output::print_json(report);
+        }
+        let text = show::check(scenario, setting, report);
+        if counterexample.is_some() && format != Format::Text && self.style.out.is_none() {
+            // Standard output is a picture for another program: the verdict goes beside it.
+            anstream::eprint!("{text}");
+            Ok(())
+        } else {
+            output::print(&text)
+        }
+    }
+}
+
+/// More threads than this have never helped anybody.
+const MOST_THREADS: usize = 256;
+
+/// What a scenario's network, clients and script say of the circumstances: who starts, and how many faults of
+/// each kind there may be. When they happen is left open.
+fn follow_script(scenario: &Scenario, setting: &mut Setting) {
+    setting.order = if scenario.network.fifo { Order::Fifo } else { Order::Any };
+    let more = |budget: &mut u8, count: usize| {
+        *budget = budget.saturating_add(u8::try_from(count).unwrap_or(u8::MAX)).min(MOST_FAULTS);
+    };
+    let budget = &mut setting.budget;
+    let mut starters = Vec::new();
+    for cue in &scenario.script {
+        match &cue.action {
+            Action::Command { word, processes } if word != "release" => starters.extend(processes),
+            Action::Crash(processes) => more(&mut budget.crashes, processes.len()),
+            Action::Recover { processes, amnesia } => {
+                more(&mut budget.recoveries, processes.len());
+                budget.amnesia |= *amnesia;
+            }
+            Action::Cut(_) | Action::Partition(_) => more(&mut budget.partitions, 1),
+            Action::Loss(probability) if *probability > 0.0 => more(&mut budget.losses, 1),
+            Action::Suspect { .. } => more(&mut budget.suspicions, 1),
+            _ => {}
+        }
+    }
+    more(&mut budget.losses, usize::from(scenario.network.loss > 0.0));
+    more(&mut budget.duplications, usize::from(scenario.network.duplication > 0.0));
+    let mut named = starters.clone();
+    named.sort_unstable();
+    named.dedup();
+    setting.start = Start::These(places(scenario, &named));
+    let most = named.iter().map(|id| starters.iter().filter(|other| *other == id).count()).max();
+    if let Some(workload) = &scenario.workload
+        && workload.entries > 0
+    {
+        setting.entries = workload.entries;
+        setting.clients = places(scenario, &workload.clients);
+    } else if let Some(most) = most {
+        setting.entries = u32::try_from(most).unwrap_or(1);
+        setting.clients = places(scenario, &named);
+    }
+}
+
+fn places(scenario: &Scenario, ids: &[u64]) -> Vec<Address> {
+    let place = |id: &u64| scenario.ids.iter().position(|other| other == id);
+    ids.iter().filter_map(place).map(|place| Address(place as u32)).collect()
+}
+
+/// 8G, 500M, 64K or a number of bytes.
+fn size(text: &str) -> Result<u64, Complaint> {
+    let upper = text.trim().to_ascii_uppercase();
+    let upper = upper.strip_suffix('B').unwrap_or(&upper);
+    let (digits, shift) = match upper.chars().last() {
+        Some('K') => (&upper[..upper.len() - 1], 10),
+        Some('M') => (&upper[..upper.len() - 1], 20),
+        Some('G') => (&upper[..upper.len() - 1], 30),
+        _ => (upper, 0),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| {
+        Complaint::help(format!("--memory: '{text}' is not a size"), "for example: 8G, 500M or 64K")
+    })
+}
+
+fn outcome(report: &Report) -> Outcome {
+    match (report.holds(), report.extent) {
+        (false, _) => Outcome::Fails,
+        (true, Extent::Bounded) => Outcome::Incomplete,
+        (true, _) => Outcome::Holds,
+    }
+}
+
+/// Whether this line of a report belongs to what was checked.
+pub(crate) fn is_checked(verdict: Verdict) -> bool {
+    verdict != Verdict::NotCovered
+}
+
+/// The budget in words, for reports: "1 crash, 1 loss".
+pub(crate) fn faults(budget: &Budget) -> String {
+    let amnesia = if budget.amnesia { " with amnesia" } else { "" };
+    let all = [
+        (budget.crashes, "crash", "crashes", ""),
+        (budget.recoveries, "recovery", "recoveries", amnesia),
+        (budget.losses, "loss", "losses", ""),
+        (budget.duplications, "duplication", "duplications", ""),
+        (budget.suspicions, "false suspicion", "false suspicions", ""),
+        (budget.partitions, "partition", "partitions", ""),
+    ];
+    let said: Vec<String> = all
+        .iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many, note)| format!("{}{note}", show::plural(u64::from(*count), one, many)))
+        .collect();
+    if said.is_empty() { "no faults".to_owned() } else { format!("up to {}", said.join(", ")) }
+}
+
+/// The identifier of a place, for reports.
+pub(crate) fn id(scenario: &Scenario, place: Address) -> Id {
+    Id(scenario.ids.get(place.index()).copied().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        let bytes = |text| size(text).ok();
+        assert_eq!(bytes("8G"), Some(8 << 30));
+        assert_eq!(bytes("500mb"), Some(500 << 20));
+        assert_eq!(bytes("12"), Some(12));
+        assert_eq!([bytes("0"), bytes("G"), bytes("many"), bytes("99999999999G")], [None; 4]);
+    }
+
+    #[test]
+    fn faults_read_like_a_sentence() {
+        assert_eq!(faults(&Budget::default()), "no faults");
+        let budget = Budget { crashes: 1, recoveries: 2, amnesia: true, ..Budget::default() };
+        assert_eq!(faults(&budget), "up to 1 crash, 2 recoveries with amnesia");
+    }
+}

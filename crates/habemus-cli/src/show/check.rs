@@ -1,0 +1,101 @@
+//! The report of a check.
+
+use std::fmt::Write;
+
+use habemus_check::{Extent, Order, PropertyLine, Report, Setting, Start, Timers, Verdict};
+use habemus_scenario::Scenario;
+use owo_colors::OwoColorize;
+
+use super::{grouped, ids, plural, wrap};
+use crate::commands::check::{faults, id, is_checked};
+
+const WIDTH: usize = 80;
+
+pub(crate) fn check(scenario: &Scenario, setting: &Setting, report: &Report) -> String {
+    let mut text = String::new();
+    let processes = plural(report.processes as u64, "process", "processes");
+    let _ = writeln!(text, "{} · {processes}", report.algorithm.cyan().bold());
+    text.push_str(&wrap("", &circumstances(scenario, setting, report), WIDTH));
+    text.push('\n');
+    let what = format!(
+        "{}, {}, {} deep, in {:.2} s.",
+        plural(report.states, "state", "states"),
+        plural(report.transitions, "step", "steps"),
+        grouped(u64::from(report.depth)),
+        report.seconds
+    );
+    text.push_str(&wrap("", &format!("{}: {what}", capitalised(&report.stop)), WIDTH));
+    text.push('\n');
+    for line in report.properties.iter().filter(|line| is_checked(line.verdict) || line.promised) {
+        text.push_str(&property(line));
+    }
+    for line in report.sometimes.iter().filter(|line| !line.reached) {
+        let said = if report.extent == Extent::Complete { "never" } else { "not seen yet" };
+        text.push_str(&sign(&wrap(&format!("@ {:<20} ", line.what), said, WIDTH), &"✗".red().to_string()));
+    }
+    text.push('\n');
+    for remark in &report.remarks {
+        text.push_str(&wrap("note: ", remark, WIDTH));
+    }
+    text.push_str(&verdict(report));
+    text
+}
+
+fn circumstances(scenario: &Scenario, setting: &Setting, report: &Report) -> String {
+    let order = match setting.order {
+        Order::Fifo => "FIFO links",
+        Order::Any => "messages in any order",
+    };
+    let timers = match setting.timers {
+        Timers::AnyTime => "timers at any time",
+        Timers::MessagesFirst => "messages before timers",
+    };
+    let clients = match (report.problem.as_str(), &setting.start) {
+        ("election", Start::EveryChoice) => "every choice of those who start".to_owned(),
+        ("election", Start::These(places)) => {
+            let those: Vec<u64> = places.iter().map(|place| id(scenario, *place).0).collect();
+            format!("started by {}", ids(&those))
+        }
+        _ => format!("{} each", plural(u64::from(setting.entries), "entry", "entries")),
+    };
+    capitalised(&format!("{clients}; {order}; {timers}; {}.", faults(&setting.budget)))
+}
+
+fn property(line: &PropertyLine) -> String {
+    let mark = match line.verdict {
+        Verdict::Holds => "✓".green().to_string(),
+        Verdict::Violated => "✗".red().bold().to_string(),
+        Verdict::NotFound | Verdict::NotCovered => "?".yellow().to_string(),
+    };
+    let why = line.explanation.as_deref().unwrap_or_default();
+    let note = if line.promised { "" } else { " (not promised)" };
+    let said = match line.verdict {
+        Verdict::Holds => format!("holds{note}"),
+        Verdict::Violated => {
+            let steps = plural(line.steps.unwrap_or(0) as u64, "step", "steps");
+            format!("violated{note} after {steps}: {why}")
+        }
+        Verdict::NotFound => "no violation in what was explored".to_owned(),
+        Verdict::NotCovered => format!("not covered: {why}"),
+    };
+    sign(&wrap(&format!("@ {:<20} ", line.name), &said, WIDTH), &mark)
+}
+
+/// The sign is one column wide, whatever colours surround it.
+fn sign(text: &str, mark: &str) -> String {
+    text.replacen('@', mark, 1)
+}
+
+fn verdict(report: &Report) -> String {
+    let processes = plural(report.processes as u64, "process", "processes");
+    match (report.holds(), report.extent) {
+        (false, _) => format!("{} not in every run\n", "failed:".red().bold()),
+        (true, Extent::Complete) => format!("{} proved for {processes}\n", "ok:".green().bold()),
+        (true, _) => format!("{} as far as it went\n", "incomplete:".yellow().bold()),
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
