@@ -19,6 +19,8 @@ use crate::world::World;
 
 /// A system of at most this many processes can be checked.
 pub const MOST_PROCESSES: usize = 32;
+/// States that are looked at again, at most, for a shorter run.
+const MOST_RESEARCH: u64 = 3_000_000;
 /// Every choice of those who start is tried for at most this many processes.
 const MOST_STARTERS: usize = 10;
 
@@ -114,7 +116,7 @@ pub fn check_system<P: Process>(
     let outline = Outline::of(&setup);
     let protocol = Box::new(Numbered::new(setup, &setting, &plan.checked));
     let world = World::new(protocol, setting, oracle, one_shot);
-    finish(&world, &plan, &outline, control, begin)
+    finish(world, &plan, &outline, control, begin)
 }
 
 /// What a report says of a system before it is explored.
@@ -221,28 +223,61 @@ fn fit<P: Process>(setup: &Setup<P>, setting: &Setting) -> Result<Setting, Check
 }
 
 fn finish(
-    world: &World,
+    mut world: World,
     plan: &Plan,
     outline: &Outline,
     control: &Control,
     begin: Instant,
 ) -> Result<Report, CheckError> {
-    let explored = explore(world, plan.checked.len(), control)?;
+    let mut explored = explore(&world, plan.checked.len(), control)?;
+    let mut remarks = Vec::new();
+    let mut shorter: Option<Explored> = None;
+    if explored.reduced > 0 {
+        remarks.push(format!(
+            "of {} states only the steps of one process were explored: the others' can wait",
+            explored.reduced
+        ));
+        // What goes on for ever is looked for among all runs; where the chosen ones all end, all do.
+        let endless = explored.stop == Stop::Exhausted && world.setting.liveness;
+        if endless && liveness::has_circle(&world, &explored)? {
+            drop(explored);
+            world.setting.reduction = false;
+            explored = explore(&world, plan.checked.len(), control)?;
+            remarks = vec!["there are runs without end, so every order of events was explored".to_owned()];
+        }
+    }
+    if explored.reduced > 0 && !explored.findings.is_empty() {
+        // A chosen run may be longer than needed: look at all runs up to its length for a shorter one.
+        let deepest = explored.findings.iter().map(|finding| explored.depth_of(finding.state)).max();
+        let (most_depth, most_states) = (world.setting.most_depth, world.setting.most_states);
+        world.setting.reduction = false;
+        world.setting.most_depth = deepest;
+        world.setting.most_states = Some(most_states.unwrap_or(MOST_RESEARCH).min(MOST_RESEARCH));
+        let whole = explore(&world, plan.checked.len(), control)?;
+        (world.setting.most_depth, world.setting.most_states) = (most_depth, most_states);
+        if explored.findings.iter().all(|old| whole.findings.iter().any(|new| new.property == old.property)) {
+            shorter = Some(whole);
+        } else {
+            remarks
+                .push("the run shown may not be a shortest one: there are too many shorter ones".to_owned());
+        }
+    }
+    let told = shorter.as_ref().unwrap_or(&explored);
     let mut broken: Vec<Option<Violation>> = plan.checked.iter().map(|_| None).collect();
-    for finding in &explored.findings {
-        let path = path_to(world, &explored, finding.state)?;
+    for finding in &told.findings {
+        let path = path_to(&world, told, finding.state)?;
         broken[finding.property] = Some(Violation { path, cycle: None });
     }
     let exhausted = explored.stop == Stop::Exhausted;
     if exhausted && world.setting.liveness {
         for (index, broken) in broken.iter_mut().enumerate().filter(|(_, broken)| broken.is_none()) {
-            *broken = liveness::find(world, &explored, index)?;
+            *broken = liveness::find(&world, &explored, index)?;
         }
     }
     let lines = plan.all.iter().map(|&(name, demand, promised)| {
         let index = plan.checked.iter().position(|checked| *checked == name);
         let violation = index.and_then(|index| broken[index].as_ref().map(|violation| (index, violation)));
-        property_line(world, plan, &explored, (name, demand, promised), index.is_some(), violation)
+        property_line(&world, plan, &explored, (name, demand, promised), index.is_some(), violation)
     });
     let properties: Vec<PropertyLine> = lines.collect();
     let extent = match explored.stop {
@@ -268,7 +303,7 @@ fn finish(
         seconds: begin.elapsed().as_secs_f64(),
         properties,
         sometimes: sometimes.collect(),
-        remarks: Vec::new(),
+        remarks,
     })
 }
 

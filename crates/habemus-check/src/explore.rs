@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, PoisonError};
 
 use crate::protocol::Trouble;
-use crate::visited::{Batch, NO_PARENT, SHARDS, StateId, Visited, hash, shard_of};
+use crate::visited::{Batch, NO_PARENT, SHARDS, StateId, Visited, hash, parts, shard_of};
 use crate::world::{Opening, Successors, Worker, World};
 
 /// A hand on a check, from another thread.
@@ -56,6 +56,16 @@ pub(crate) struct Explored {
     pub(crate) quiet: u64,
     /// The kinds of status that some process came to.
     pub(crate) reached: u32,
+    /// States of which only some steps were explored.
+    pub(crate) reduced: u64,
+}
+
+impl Explored {
+    /// How many steps a state is from the beginning, on the way on which it was first reached.
+    pub(crate) fn depth_of(&self, state: StateId) -> u32 {
+        let way = std::iter::successors(Some(state), |&id| self.visited.parent(id));
+        u32::try_from(way.count() - 1).unwrap_or(u32::MAX)
+    }
 }
 
 /// A thread takes this many states at a time.
@@ -66,7 +76,7 @@ const BATCH: usize = 128;
 /// Explores every state, as far as the limits of the setting allow.
 pub(crate) fn explore(world: &World, properties: usize, control: &Control) -> Result<Explored, Trouble> {
     let visited = Visited::new(world.width());
-    let openings = world.openings()?;
+    let (openings, mut reached) = world.openings()?;
     let threads = world.setting.threads.max(1);
     let mut explorers: Vec<Explorer<'_>> =
         (0..threads).map(|_| Explorer::new(world, &visited, control)).collect();
@@ -94,19 +104,19 @@ pub(crate) fn explore(world: &World, properties: usize, control: &Control) -> Re
         if blocks.is_empty() {
             break Stop::Exhausted;
         }
-        if world.setting.most_depth.is_some_and(|most| depth >= most) {
+        if world.setting.most_depth.is_some_and(|most| depth > most) {
             break Stop::Depth;
         }
         control.depth.store(depth, Ordering::Relaxed);
         let halted = Mutex::new(None);
         let next = AtomicUsize::new(0);
         if let [alone] = explorers.as_mut_slice() {
-            alone.level(&blocks, &next, &halted)?;
+            alone.level(&blocks, &next, &halted, &highs)?;
         } else {
             std::thread::scope(|scope| {
                 let threads: Vec<_> = explorers
                     .iter_mut()
-                    .map(|explorer| scope.spawn(|| explorer.level(&blocks, &next, &halted)))
+                    .map(|explorer| scope.spawn(|| explorer.level(&blocks, &next, &halted, &highs)))
                     .collect();
                 let mut results = threads.into_iter().map(|thread| match thread.join() {
                     Ok(result) => result,
@@ -121,15 +131,16 @@ pub(crate) fn explore(world: &World, properties: usize, control: &Control) -> Re
         lows = highs;
         depth += 1;
     };
-    let (mut transitions, mut quiet, mut reached) = (0, 0, 0);
+    let (mut transitions, mut quiet, mut reduced) = (0, 0, 0);
     for explorer in &mut explorers {
         transitions += explorer.transitions;
         quiet += explorer.quiet;
+        reduced += explorer.reduced;
         reached |= explorer.worker.reached;
     }
     drop(explorers);
     let depth = depth.saturating_sub(1);
-    Ok(Explored { visited, openings, findings, stop, depth, transitions, quiet, reached })
+    Ok(Explored { visited, openings, findings, stop, depth, transitions, quiet, reached, reduced })
 }
 
 /// The states of a level, in pieces: a shard, and places in it.
@@ -154,6 +165,7 @@ struct Explorer<'w> {
     found: Vec<(usize, bool, Vec<u32>)>,
     transitions: u64,
     quiet: u64,
+    reduced: u64,
 }
 
 impl<'w> Explorer<'w> {
@@ -169,6 +181,7 @@ impl<'w> Explorer<'w> {
             found: Vec::new(),
             transitions: 0,
             quiet: 0,
+            reduced: 0,
         }
     }
 
@@ -188,6 +201,7 @@ impl<'w> Explorer<'w> {
         blocks: &[(usize, usize, usize)],
         next: &AtomicUsize,
         halted: &Mutex<Option<Stop>>,
+        highs: &[usize],
     ) -> Result<(), Trouble> {
         let total: usize = blocks.iter().map(|(_, low, high)| high - low).sum();
         self.control.level.store(total as u64, Ordering::Relaxed);
@@ -204,7 +218,7 @@ impl<'w> Explorer<'w> {
             states.clear();
             self.visited.copy(shard, low..high, &mut states);
             for (index, state) in states.chunks_exact(self.world.width()).enumerate() {
-                self.state(StateId(((low + index) * SHARDS + shard) as u32), state)?;
+                self.state(StateId(((low + index) * SHARDS + shard) as u32), state, highs)?;
             }
             self.states = states;
         }
@@ -216,12 +230,14 @@ impl<'w> Explorer<'w> {
         Ok(())
     }
 
-    fn state(&mut self, id: StateId, state: &[u32]) -> Result<(), Trouble> {
+    fn state(&mut self, id: StateId, state: &[u32], highs: &[usize]) -> Result<(), Trouble> {
         let monitors_at = self.world.monitors_at();
         let mut successors = std::mem::take(&mut self.successors);
-        let expansion = self.worker.expand(state, &mut successors)?;
+        let reduced = self.world.setting.reduction && self.reduce(state, &mut successors, highs)?;
+        let quiet = !reduced && self.worker.expand(state, &mut successors)?.quiet;
+        self.reduced += u64::from(reduced);
         let monitors = state[monitors_at];
-        if expansion.quiet {
+        if quiet {
             self.quiet += 1;
             let lacking = self.worker.judge(monitors).lacking;
             self.note(lacking, true, state);
@@ -242,6 +258,21 @@ impl<'w> Explorer<'w> {
         }
         self.successors = successors;
         Ok(())
+    }
+
+    /// Tries to go on with the steps of one process alone; says whether that is enough.
+    fn reduce(&mut self, state: &[u32], to: &mut Successors, highs: &[usize]) -> Result<bool, Trouble> {
+        let Some(place) = self.worker.choose_alone(state)? else { return Ok(false) };
+        self.worker.expand_alone(state, place, to)?;
+        // The others must not be put off for ever: one step has to lead to where nobody has been.
+        let is_new = |next: &[u32]| match self.visited.find(next) {
+            Some(id) => {
+                let (shard, place) = parts(id);
+                place >= highs[shard]
+            }
+            None => true,
+        };
+        Ok(to.states.chunks_exact(self.world.width()).any(is_new))
     }
 
     fn note(&mut self, broken: u32, at_rest: bool, state: &[u32]) {

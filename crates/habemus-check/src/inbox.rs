@@ -55,6 +55,16 @@ impl Inboxes {
         deliverable
     }
 
+    /// The processes, as a set of bits, behind whose messages here a new one of theirs would have to wait.
+    pub(crate) fn blocked(&self, protocol: &dyn Protocol, inbox: u32) -> u32 {
+        let items = self.contents.value(inbox);
+        let senders = items.iter().filter_map(|&item| match (protocol.item(item), self.order) {
+            (ItemKind::Message { from }, Order::Fifo) => Some(1 << from),
+            _ => None,
+        });
+        senders.fold(0, |set, sender| set | sender)
+    }
+
     /// The inbox without what the oracle said: it was meant for a life that is over.
     pub(crate) fn without_notices(&self, protocol: &dyn Protocol, inbox: u32) -> u32 {
         let items = self.contents.value(inbox);

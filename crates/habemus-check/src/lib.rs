@@ -39,6 +39,7 @@ mod narrator;
 mod numbered;
 mod path;
 mod protocol;
+mod reduction;
 mod report;
 mod setting;
 mod visited;

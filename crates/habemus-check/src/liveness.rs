@@ -1,10 +1,333 @@
 //! Runs without end in which somebody waits for ever.
+//!
+//! A run that never ends goes round in some strongly connected part of the graph of states. A property that
+//! demands something to happen is broken by it if the property is lacking in every state of that part, and if
+//! the run is fair: a step that is possible all the time is taken at some time (weak fairness). It is enough to
+//! look at the largest such parts: a run through all of one's states and steps is fair if any run in it is, for
+//! what a smaller part can do is possible in the larger one as well.
+//!
+//! Random choices are fair, too: whoever draws for ever draws everything at some time. A draw of which some
+//! outcome leads out of the part is therefore no way to stay in it.
+//!
+//! To look only along single paths would miss runs that leave a state and come back by another way.
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::check::Violation;
 use crate::explore::Explored;
-use crate::protocol::Trouble;
-use crate::world::World;
+use crate::path::{path_to, steps_between};
+use crate::protocol::{Act, Label, Trouble};
+use crate::visited::{SHARDS, StateId};
+use crate::world::{Successors, Worker, World};
 
-pub(crate) fn find(_: &World, _: &Explored, _: usize) -> Result<Option<Violation>, Trouble> {
-    Ok(None)
+/// A shortest way into a fair circle in which the property is lacking for ever, and round in it, if there is one.
+pub(crate) fn find(
+    world: &World,
+    explored: &Explored,
+    property: usize,
+) -> Result<Option<Violation>, Trouble> {
+    let mut search = Search::new(world, explored, property);
+    let roots = search.lacking_states();
+    loop {
+        let draws = search.draws.len();
+        for &root in &roots {
+            if let Some(component) = search.components_from(root)? {
+                return search.violation(&component).map(Some);
+            }
+        }
+        if search.draws.len() == draws {
+            return Ok(None);
+        }
+        // Without the draws that lead out, what is left may fall apart into smaller parts.
+        search.forget();
+    }
+}
+
+/// Whether some run goes on for ever among the states that were reached: Kahn's way, which takes away whatever
+/// nothing leads to, until nothing is left but circles and what they lead to.
+pub(crate) fn has_circle(world: &World, explored: &Explored) -> Result<bool, Trouble> {
+    let mut search = Search::new(world, explored, 0);
+    let lens = explored.visited.lens();
+    let all = lens
+        .iter()
+        .enumerate()
+        .flat_map(|(shard, &len)| (0..len).map(move |place| StateId((place * SHARDS + shard) as u32)));
+    let mut incoming: FxHashMap<StateId, u32> = FxHashMap::default();
+    for state in all.clone() {
+        for next in search.all_next(state)? {
+            *incoming.entry(next).or_default() += 1;
+        }
+    }
+    let mut free: Vec<StateId> = all.filter(|state| !incoming.contains_key(state)).collect();
+    while let Some(state) = free.pop() {
+        for next in search.all_next(state)? {
+            if let Some(count) = incoming.get_mut(&next) {
+                *count -= 1;
+                if *count == 0 {
+                    incoming.remove(&next);
+                    free.push(next);
+                }
+            }
+        }
+    }
+    Ok(!incoming.is_empty())
+}
+
+/// Tarjan's search over the states in which the property is lacking, without recursion: paths are long.
+struct Search<'w> {
+    world: &'w World,
+    explored: &'w Explored,
+    worker: Worker<'w>,
+    successors: Successors,
+    property: usize,
+    /// By state: when it was met, counted from 1, and the earliest state on the stack that it leads to.
+    met: FxHashMap<StateId, u32>,
+    low: FxHashMap<StateId, u32>,
+    stack: Vec<StateId>,
+    on_stack: FxHashSet<StateId>,
+    /// Draws of which some outcome leads out of the part that another outcome stays in.
+    draws: FxHashSet<(StateId, Class)>,
+}
+
+/// What counts as the same step in different states.
+type Class = (u8, Act);
+
+/// A state whose successors are being visited.
+struct Frame {
+    state: StateId,
+    next: Vec<StateId>,
+}
+
+impl<'w> Search<'w> {
+    fn new(world: &'w World, explored: &'w Explored, property: usize) -> Self {
+        Search {
+            world,
+            explored,
+            worker: Worker::new(world),
+            successors: Successors::labelled(),
+            property,
+            met: FxHashMap::default(),
+            low: FxHashMap::default(),
+            stack: Vec::new(),
+            on_stack: FxHashSet::default(),
+            draws: FxHashSet::default(),
+        }
+    }
+
+    /// Begins anew, but for the draws.
+    fn forget(&mut self) {
+        self.met.clear();
+        self.low.clear();
+        self.stack.clear();
+        self.on_stack.clear();
+    }
+
+    /// The states in which the property would be broken if nothing more happened.
+    fn lacking_states(&mut self) -> Vec<StateId> {
+        let mut lacking = Vec::new();
+        for (shard, len) in self.explored.visited.lens().into_iter().enumerate() {
+            let mut rows = Vec::new();
+            self.explored.visited.copy(shard, 0..len, &mut rows);
+            for (place, state) in rows.chunks_exact(self.world.width()).enumerate() {
+                if self.is_lacking(state) {
+                    lacking.push(StateId((place * SHARDS + shard) as u32));
+                }
+            }
+        }
+        lacking
+    }
+
+    fn is_lacking(&mut self, state: &[u32]) -> bool {
+        self.worker.judge(state[self.world.monitors_at()]).lacking >> self.property & 1 == 1
+    }
+
+    /// Where ordinary steps lead, faults aside, as far as the property stays lacking: a run without end has
+    /// only so many faults.
+    fn next(&mut self, state: StateId) -> Result<Vec<StateId>, Trouble> {
+        let row = self.explored.visited.state(state);
+        let mut successors = std::mem::take(&mut self.successors);
+        self.worker.expand(&row, &mut successors)?;
+        let labels = successors.labels.as_deref().unwrap_or_default();
+        let mut next = Vec::new();
+        for (row, label) in successors.states.chunks_exact(self.world.width()).zip(labels) {
+            if is_ordinary(*label)
+                && !self.draws.contains(&(state, class(*label)))
+                && self.is_lacking(row)
+                && let Some(id) = self.explored.visited.find(row)
+            {
+                next.push(id);
+            }
+        }
+        self.successors = successors;
+        Ok(next)
+    }
+
+    /// Where ordinary steps lead that was reached.
+    fn all_next(&mut self, state: StateId) -> Result<Vec<StateId>, Trouble> {
+        let row = self.explored.visited.state(state);
+        let mut successors = std::mem::take(&mut self.successors);
+        self.worker.expand(&row, &mut successors)?;
+        let labels = successors.labels.as_deref().unwrap_or_default();
+        let steps = successors.states.chunks_exact(self.world.width()).zip(labels);
+        let ordinary = steps.filter(|(_, label)| is_ordinary(**label));
+        let next = ordinary.filter_map(|(row, _)| self.explored.visited.find(row)).collect();
+        self.successors = successors;
+        Ok(next)
+    }
+
+    /// Finishes every component that can be reached from `root`; the first fair one is returned.
+    fn components_from(&mut self, root: StateId) -> Result<Option<Vec<StateId>>, Trouble> {
+        if self.met.contains_key(&root) {
+            return Ok(None);
+        }
+        let mut frames = vec![self.enter(root)?];
+        while let Some(frame) = frames.last_mut() {
+            let state = frame.state;
+            if let Some(next) = frame.next.pop() {
+                if self.on_stack.contains(&next) {
+                    let low = self.met[&next].min(self.low[&state]);
+                    self.low.insert(state, low);
+                } else if !self.met.contains_key(&next) {
+                    let frame = self.enter(next)?;
+                    frames.push(frame);
+                }
+                continue;
+            }
+            frames.pop();
+            if let Some(parent) = frames.last() {
+                let low = self.low[&state].min(self.low[&parent.state]);
+                self.low.insert(parent.state, low);
+            }
+            if self.low[&state] == self.met[&state] {
+                let mut component = Vec::new();
+                while let Some(member) = self.stack.pop() {
+                    self.on_stack.remove(&member);
+                    component.push(member);
+                    if member == state {
+                        break;
+                    }
+                }
+                if self.is_fair_circle(&component)? {
+                    return Ok(Some(component));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn enter(&mut self, state: StateId) -> Result<Frame, Trouble> {
+        let number = self.met.len() as u32 + 1;
+        self.met.insert(state, number);
+        self.low.insert(state, number);
+        self.stack.push(state);
+        self.on_stack.insert(state);
+        Ok(Frame { state, next: self.next(state)? })
+    }
+
+    /// Whether a run can stay in the component for ever and be fair: no step is possible in all of its states
+    /// and leads out of it from each.
+    fn is_fair_circle(&mut self, component: &[StateId]) -> Result<bool, Trouble> {
+        let members: FxHashSet<StateId> = component.iter().copied().collect();
+        let mut inside = false;
+        let mut taken: FxHashSet<Class> = FxHashSet::default();
+        let mut always: Option<FxHashSet<Class>> = None;
+        let mut partial = Vec::new();
+        let mut successors = Successors::labelled();
+        for &member in component {
+            let row = self.explored.visited.state(member);
+            self.worker.expand(&row, &mut successors)?;
+            let labels = successors.labels.as_deref().unwrap_or_default();
+            let mut possible = FxHashSet::default();
+            let (mut stays, mut leaves) = (FxHashSet::default(), FxHashSet::default());
+            for (next, label) in successors.states.chunks_exact(self.world.width()).zip(labels) {
+                if !is_ordinary(*label) {
+                    continue;
+                }
+                possible.insert(class(*label));
+                let staying = self.explored.visited.find(next).is_some_and(|id| members.contains(&id));
+                if staying { &mut stays } else { &mut leaves }.insert(class(*label));
+            }
+            for &step in stays.iter().filter(|&&step| !self.draws.contains(&(member, step))) {
+                if leaves.contains(&step) {
+                    partial.push((member, step));
+                } else {
+                    inside = true;
+                    taken.insert(step);
+                }
+            }
+            always = Some(match always {
+                None => possible,
+                Some(always) => always.intersection(&possible).copied().collect(),
+            });
+        }
+        if !partial.is_empty() {
+            self.draws.extend(partial);
+            return Ok(false);
+        }
+        let owed = always.unwrap_or_default();
+        Ok(inside && owed.iter().all(|class| taken.contains(class)))
+    }
+
+    /// The way into the component, and once round in it.
+    fn violation(&mut self, component: &[StateId]) -> Result<Violation, Trouble> {
+        let first = component.iter().copied().min_by_key(|&id| self.explored.depth_of(id));
+        let first = first.expect("a component has a state");
+        let mut path = path_to(self.world, self.explored, first)?;
+        let cycle = path.steps.len();
+        let round = self.round(first, component)?;
+        path.steps.extend(steps_between(self.world, &round)?);
+        Ok(Violation { path, cycle: Some(cycle) })
+    }
+
+    /// A shortest way from a state back to itself, within the component.
+    fn round(&mut self, first: StateId, component: &[StateId]) -> Result<Vec<Vec<u32>>, Trouble> {
+        let members: FxHashSet<StateId> = component.iter().copied().collect();
+        let mut came_from: FxHashMap<StateId, StateId> = FxHashMap::default();
+        let mut open = std::collections::VecDeque::from([first]);
+        while let Some(state) = open.pop_front() {
+            for next in self.next(state)? {
+                if members.contains(&next) && !came_from.contains_key(&next) {
+                    came_from.insert(next, state);
+                    open.push_back(next);
+                }
+            }
+            if came_from.contains_key(&first) {
+                break;
+            }
+        }
+        let mut states = vec![first];
+        let mut at = first;
+        while let Some(&before) = came_from.get(&at) {
+            states.push(before);
+            at = before;
+            if at == first {
+                break;
+            }
+        }
+        states.reverse();
+        Ok(states.into_iter().map(|id| self.explored.visited.state(id)).collect())
+    }
+}
+
+/// Whether a step is owed to a fair run: faults are not.
+fn is_ordinary(label: Label) -> bool {
+    match label.act {
+        Act::Deliver(_) | Act::Discard(_) | Act::Client | Act::Timer { .. } | Act::Heal => true,
+        Act::Crash { .. }
+        | Act::Recover
+        | Act::Suspect(_)
+        | Act::Lose(_)
+        | Act::Duplicate(_)
+        | Act::Cut(_) => false,
+    }
+}
+
+/// What counts as the same step in different states: the same message, timer or client at the same process,
+/// however the process chooses and however long it waited.
+fn class(label: Label) -> Class {
+    let act = match label.act {
+        Act::Timer { timer, .. } => Act::Timer { timer, elapsed: 0 },
+        act => act,
+    };
+    (label.actor, act)
 }

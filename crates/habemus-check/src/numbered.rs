@@ -227,7 +227,7 @@ impl<P: Process> Numbered<P> {
     }
 
     fn reaction(&self, local: &Local<P>, cause: &Cause, deed: &Deed<P>) -> Result<Reaction, Trouble> {
-        let (next, seen) = self.after(local, cause, deed);
+        let (next, mut seen) = self.after(local, cause, deed);
         let mut sends = Vec::new();
         for effect in &deed.1.effects {
             let Effect::Send { to, message } = effect else { continue };
@@ -242,6 +242,10 @@ impl<P: Process> Numbered<P> {
             let item =
                 Item::Message { from: local.place, message: message.clone(), clock: next.clock.clone() };
             sends.push((to.0 as u8, self.items.number(item)));
+        }
+        if P::Problem::next_command(&Status::Idle).is_none() {
+            // No monitor minds when an election is asked for; a state that forgets it is met more often.
+            seen.retain(|seen| !matches!(seen.what, Sight::Command(_)));
         }
         Ok(Reaction { local: self.locals.number(next), sends, observations: self.watching.number(seen) })
     }
@@ -279,6 +283,10 @@ impl<P: Process> Numbered<P> {
 impl<P: Process> Protocol for Numbered<P> {
     fn len(&self) -> usize {
         self.system().len()
+    }
+
+    fn linked(&self, from: u8, to: u8) -> bool {
+        self.system().topology.linked(Address(u32::from(from)), Address(u32::from(to)))
     }
 
     fn start(&self, place: u8, wants: u32) -> Result<Vec<Reaction>, Trouble> {

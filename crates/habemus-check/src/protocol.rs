@@ -12,6 +12,9 @@ pub(crate) trait Protocol: Send + Sync {
     /// How many processes there are.
     fn len(&self) -> usize;
 
+    /// Whether the first of these processes may send to the second.
+    fn linked(&self, from: u8, to: u8) -> bool;
+
     /// Starts the process at `place`, whose client has `wants` commands to give.
     fn start(&self, place: u8, wants: u32) -> Result<Vec<Reaction>, Trouble>;
 

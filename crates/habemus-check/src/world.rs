@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::environment::{Environment, Fault};
 use crate::inbox::Inboxes;
 use crate::protocol::{Act, Alarm, Cause, ItemKind, Judgement, Label, Life, Protocol, Reaction, Trouble};
+use crate::reduction;
 use crate::setting::{Setting, Start, Timers};
 
 /// A system and the circumstances under which it is explored.
@@ -22,6 +23,8 @@ pub(crate) struct World {
     /// Whether clients begin once, as in an election, and not in a loop.
     pub(crate) one_shot: bool,
     processes: usize,
+    /// The processes, as a set of bits, that each process may send to, itself aside.
+    pub(crate) receivers: Vec<u32>,
 }
 
 /// An initial state, and how it came about: each client's wishes and each process's choice.
@@ -30,7 +33,20 @@ pub(crate) type Opening = (Vec<u32>, Vec<(u32, u16)>);
 impl World {
     pub(crate) fn new(protocol: Box<dyn Protocol>, setting: Setting, oracle: bool, one_shot: bool) -> Self {
         let processes = protocol.len();
-        World { inboxes: Inboxes::new(setting.order), protocol, setting, oracle, one_shot, processes }
+        let links = |from: usize| {
+            let others = (0..processes).filter(|&to| to != from && protocol.linked(from as u8, to as u8));
+            others.fold(0, |set, to| set | 1_u32 << to)
+        };
+        let receivers = (0..processes).map(links).collect();
+        World {
+            receivers,
+            inboxes: Inboxes::new(setting.order),
+            protocol,
+            setting,
+            oracle,
+            one_shot,
+            processes,
+        }
     }
 
     pub(crate) fn processes(&self) -> usize {
@@ -50,8 +66,8 @@ impl World {
         2 * self.processes + 1
     }
 
-    /// Every state in which a run may begin.
-    pub(crate) fn openings(&self) -> Result<Vec<Opening>, Trouble> {
+    /// Every state in which a run may begin, and the kinds of status that processes have from the start.
+    pub(crate) fn openings(&self) -> Result<(Vec<Opening>, u32), Trouble> {
         let n = self.processes;
         let mut worker = Worker::new(self);
         let mut openings = Vec::new();
@@ -82,7 +98,7 @@ impl World {
             }
             openings.extend(partial);
         }
-        Ok(openings)
+        Ok((openings, worker.reached))
     }
 
     /// How many things each client wants to begin, for every choice of those that start.
@@ -166,6 +182,7 @@ pub(crate) struct Worker<'w> {
     watched: FxHashMap<u64, u32>,
     judged: Vec<Option<Judgement>>,
     lives: Vec<Option<Life>>,
+    blocked: Vec<Option<u32>>,
     alarms: FxHashMap<u32, Vec<Alarm>>,
     elapsed: FxHashMap<(u32, u64), u32>,
     /// The kinds of status that some process came to.
@@ -191,6 +208,7 @@ impl<'w> Worker<'w> {
             watched: FxHashMap::default(),
             judged: Vec::new(),
             lives: Vec::new(),
+            blocked: Vec::new(),
             alarms: FxHashMap::default(),
             elapsed: FxHashMap::default(),
             reached: 0,
@@ -240,6 +258,74 @@ impl<'w> Worker<'w> {
             self.faults(state, environment, out)?;
         }
         Ok(Expansion { quiet: ordinary == 0 })
+    }
+
+    /// Collects the steps of one process alone.
+    pub(crate) fn expand_alone(
+        &mut self,
+        state: &[u32],
+        place: usize,
+        out: &mut Successors,
+    ) -> Result<(), Trouble> {
+        out.clear();
+        let n = self.world.processes;
+        let (first, last) = self.moves_of(state[place], state[n + place])?;
+        for index in first..last {
+            let hop = self.hops[index as usize];
+            if hop.kind == Kind::Ordinary {
+                self.hop(state, place, hop, Environment(state[2 * n]));
+                out.states.extend_from_slice(&self.scratch);
+            }
+        }
+        Ok(())
+    }
+
+    /// A process whose steps may be taken alone, before those of all others, without losing a run that any
+    /// property could tell apart: see the module [`reduction`](crate::reduction).
+    pub(crate) fn choose_alone(&mut self, state: &[u32]) -> Result<Option<usize>, Trouble> {
+        let n = self.world.processes;
+        if state[2 * n] != 0 {
+            // Faults may strike anywhere.
+            return Ok(None);
+        }
+        let mut active = 0_u32;
+        let mut steps = [0_u32; u32::BITS as usize];
+        let mut visible = 0_u32;
+        for place in 0..n {
+            let (first, last) = self.moves_of(state[place], state[n + place])?;
+            let hops = &self.hops[first as usize..last as usize];
+            steps[place] = last - first;
+            active |= u32::from(last > first) << place;
+            visible |= u32::from(hops.iter().any(|hop| hop.observations != 0)) << place;
+        }
+        if active.count_ones() < 2 {
+            return Ok(None);
+        }
+        let mut best: Option<usize> = None;
+        for place in 0..n {
+            let bit = 1_u32 << place;
+            if active & bit == 0 || visible & bit != 0 {
+                continue;
+            }
+            if best.is_some_and(|best| steps[best] <= steps[place]) {
+                continue;
+            }
+            let may_move = reduction::may_move(&self.world.receivers, active, place);
+            let senders = reduction::senders(&self.world.receivers, may_move, place);
+            if senders & !self.blocked(state[n + place]) == 0 {
+                best = Some(place);
+            }
+        }
+        Ok(best)
+    }
+
+    fn blocked(&mut self, inbox: u32) -> u32 {
+        let index = inbox as usize;
+        if self.blocked.len() <= index {
+            self.blocked.resize(index + 1, None);
+        }
+        let world = self.world;
+        *self.blocked[index].get_or_insert_with(|| world.inboxes.blocked(&*world.protocol, inbox))
     }
 
     /// What is to be said of the monitors of a state.

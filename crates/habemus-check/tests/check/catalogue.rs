@@ -1,60 +1,64 @@
 //! What the checker says of algorithms of the catalogue.
 
-use habemus_check::{Extent, Verdict};
+use habemus::Address;
+use habemus_check::{Extent, Start, Timers, Verdict};
 
 use crate::help::model;
 
 #[test]
 fn the_anonymous_ring_is_proved_for_one_initiator_and_refuted_for_two() {
-    let report = model("anonymous-ring", 3).property("uniqueness").run();
-    let line = report.property("uniqueness").expect("it was asked for");
-    assert_eq!((report.extent, line.verdict), (Extent::UntilViolation, Verdict::Violated));
-    eprintln!("{report:#?}");
+    let ring = model("anonymous-ring", 3).property("uniqueness");
+    let one = ring.clone().with(|setting| setting.start = Start::These(vec![Address(1)])).run();
+    assert!(one.holds(), "{one:#?}");
+    let any = ring.run();
+    let line = any.property("uniqueness").expect("it was asked for");
+    assert_eq!((any.extent, line.verdict), (Extent::UntilViolation, Verdict::Violated));
+    // Three commands and two votes, each taken for the receiver's own: nothing shorter will do.
+    assert_eq!(line.steps, Some(5));
 }
 
 #[test]
-fn chang_roberts_keeps_its_promises() {
-    let report = model("chang-roberts", 4).run();
-    assert!(report.holds(), "{report:#?}");
-    assert_eq!(report.extent, Extent::Complete);
-    eprintln!("{report:#?}");
+fn any_number_of_threads_gives_the_same_counts_and_verdicts() {
+    let counts = [1, 2, 3].map(|threads| {
+        let report = model("bully", 3)
+            .with(|setting| {
+                setting.threads = threads;
+                setting.timers = Timers::MessagesFirst;
+                setting.budget.crashes = 1;
+                setting.keep_going = true;
+            })
+            .run();
+        let verdicts: Vec<Verdict> = report.properties.iter().map(|line| line.verdict).collect();
+        (report.states, report.transitions, report.depth, report.quiet, verdicts)
+    });
+    assert_eq!(counts[0], counts[1]);
+    assert_eq!(counts[0], counts[2]);
+    assert!(counts[0].0 > 1000, "{counts:?}");
 }
 
 #[test]
-fn probe() {
-    for entry in habemus::catalogue::ENTRIES {
-        for n in [2, 3] {
-            let begin = std::time::Instant::now();
-            match model(entry.name, n)
-                .with(|s| {
-                    s.most_states = Some(300_000);
-                    if entry.model.contains("synchronous") && !entry.model.starts_with("asynchronous") {
-                        s.timers = habemus_check::Timers::MessagesFirst;
-                    }
-                })
-                .try_run()
-            {
-                Ok(report) => {
-                    eprintln!(
-                        "{} {n}: {:?} {} states {} trans depth {} quiet {} {:.2?} bytes/state {}",
-                        entry.name,
-                        report.extent,
-                        report.states,
-                        report.transitions,
-                        report.depth,
-                        report.quiet,
-                        begin.elapsed(),
-                        report.bytes / report.states.max(1)
-                    );
-                    for line in report.properties {
-                        eprintln!(
-                            "    {} {:?} {:?} {:?}",
-                            line.name, line.verdict, line.steps, line.explanation
-                        );
-                    }
-                }
-                Err(error) => eprintln!("{} {n}: {error}", entry.name),
-            }
-        }
-    }
+fn limits_end_a_check_and_are_named() {
+    let ring = model("chang-roberts", 4);
+    let deep = ring.clone().with(|setting| setting.most_depth = Some(3)).run();
+    assert_eq!((deep.extent, deep.stop.as_str()), (Extent::Bounded, "the limit on steps was reached"));
+    let many = ring.clone().with(|setting| setting.most_states = Some(100)).run();
+    assert_eq!((many.extent, many.stop.as_str()), (Extent::Bounded, "the limit on states was reached"));
+    let big = ring.with(|setting| setting.most_memory = Some(1)).run();
+    assert_eq!((big.extent, big.stop.as_str()), (Extent::Bounded, "the limit on memory was reached"));
+    assert!(big.properties.iter().all(|line| line.verdict != Verdict::Holds), "{big:#?}");
+}
+
+#[test]
+fn what_cannot_be_checked_is_refused_with_a_reason() {
+    let refused = |model: crate::help::Model| model.try_run().expect_err("it makes no sense").to_string();
+    let many = refused(model("chang-roberts", 33));
+    assert!(many.contains("at most 32"), "{many}");
+    let nobody = refused(model("chang-roberts", 3).with(|setting| setting.budget.suspicions = 1));
+    assert!(nobody.contains("no oracle"), "{nobody}");
+    let pulses = refused(model("capture-sync", 3).with(|setting| setting.budget.crashes = 1));
+    assert!(pulses.contains("pulses"), "{pulses}");
+    let unknown = refused(model("chang-roberts", 3).property("EM1"));
+    assert!(unknown.contains("E2"), "{unknown}");
+    let recovery = refused(model("bully", 3).with(|setting| setting.budget.recoveries = 1));
+    assert!(recovery.contains("nobody crashes"), "{recovery}");
 }

@@ -2,28 +2,51 @@
 
 use std::collections::BTreeMap;
 
-use habemus::catalogue::Request;
-use habemus::{DEFAULT_PULSE, Id};
-use habemus_check::{CheckError, Control, Properties, Report, Setting, check};
+use habemus::catalogue::{Request, Shape};
+use habemus::{Address, DEFAULT_PULSE, Id};
+use habemus_check::{CheckError, Control, Properties, Report, Setting, Start, check};
 
 /// A model to be checked, in few words.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     pub(crate) algorithm: &'static str,
-    pub(crate) processes: u64,
+    pub(crate) ids: Vec<u64>,
+    pub(crate) topology: Option<&'static str>,
     pub(crate) options: BTreeMap<String, String>,
     pub(crate) setting: Setting,
 }
 
 /// `algorithm` with processes 1 to `processes`.
 pub(crate) fn model(algorithm: &'static str, processes: u64) -> Model {
-    Model { algorithm, processes, options: BTreeMap::new(), setting: Setting::default() }
+    Model {
+        algorithm,
+        ids: (1..=processes).collect(),
+        topology: None,
+        options: BTreeMap::new(),
+        setting: Setting::default(),
+    }
 }
 
 impl Model {
     pub(crate) fn option(mut self, name: &str, value: &str) -> Self {
         self.options.insert(name.to_owned(), value.to_owned());
         self
+    }
+
+    pub(crate) fn ids(mut self, ids: &[u64]) -> Self {
+        self.ids = ids.to_vec();
+        self
+    }
+
+    pub(crate) fn topology(mut self, name: &'static str) -> Self {
+        self.topology = Some(name);
+        self
+    }
+
+    /// Everybody starts.
+    pub(crate) fn all_start(self) -> Self {
+        let everybody = (0..self.ids.len() as u32).map(Address).collect();
+        self.with(|setting| setting.start = Start::These(everybody))
     }
 
     pub(crate) fn with(mut self, change: impl FnOnce(&mut Setting)) -> Self {
@@ -38,8 +61,8 @@ impl Model {
     pub(crate) fn try_run(&self) -> Result<Report, CheckError> {
         let request = Request {
             algorithm: self.algorithm,
-            ids: (1..=self.processes).map(Id).collect(),
-            shape: None,
+            ids: self.ids.iter().copied().map(Id).collect(),
+            shape: self.topology.map(|name| Shape::Named(name.to_owned())),
             detector: None,
             options: &self.options,
             pulse: DEFAULT_PULSE,

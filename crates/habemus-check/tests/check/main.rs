@@ -2,3 +2,8 @@
 
 mod catalogue;
 mod help;
+mod mutants;
+mod oracle;
+mod reduction;
+mod rival;
+mod toy;

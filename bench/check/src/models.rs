@@ -1,0 +1,130 @@
+//! The models, each for our checker and for stateright.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use habemus::catalogue::{self, Setup};
+use habemus::election::chang_roberts::{self, ChangRoberts};
+use habemus::election::dolev_klawe_rodeh::{self, DolevKlaweRodeh};
+use habemus::mutex::lamport::{self, Lamport};
+use habemus::mutex::ricart_agrawala::{self, RicartAgrawala};
+use habemus::property::Population;
+use habemus::topology::{Complete, Ring};
+use habemus::{Address, Id, Process, Status, System};
+use habemus_check::{Control, Order, Properties, Setting, Start, check_system};
+
+use crate::rival::{Way, unique_states};
+
+/// Measures one model with one checker and prints: states, seconds, peak memory in bytes.
+pub(crate) fn measure(who: &str, model: &str, threads: usize) -> ExitCode {
+    let measured = match model {
+        "ricart-agrawala" => ricart_agrawala(who, threads),
+        "lamport" => lamport(who, threads),
+        "chang-roberts" => chang_roberts(who, threads),
+        "dolev-klawe-rodeh" => dolev_klawe_rodeh(who, threads),
+        _ => None,
+    };
+    let Some((states, seconds)) = measured else {
+        eprintln!("there is no such checker or model: {who} {model}");
+        return ExitCode::from(2);
+    };
+    println!("{states} {seconds} {}", peak_memory());
+    ExitCode::SUCCESS
+}
+
+/// Three processes, three entries each, messages in any order.
+fn ricart_agrawala(who: &str, threads: usize) -> Option<(u64, f64)> {
+    let system: System<RicartAgrawala> =
+        System::new(Complete::new(3), ids(3), ricart_agrawala::Config::default()).ok()?;
+    run(who, threads, system, 3, false, Status::Inside, "ricart-agrawala")
+}
+
+/// Three processes, one entry each, FIFO links, which the algorithm needs.
+fn lamport(who: &str, threads: usize) -> Option<(u64, f64)> {
+    let system: System<Lamport> =
+        System::new(Complete::new(3), ids(3), lamport::Config::default()).ok()?;
+    run(who, threads, system, 2, true, Status::Inside, "lamport")
+}
+
+/// Six processes that all start, messages in any order.
+fn chang_roberts(who: &str, threads: usize) -> Option<(u64, f64)> {
+    let system: System<ChangRoberts> =
+        System::new(Ring::new(6), ids(6), chang_roberts::Config::default()).ok()?;
+    run(who, threads, system, 1, false, Status::Leading, "chang-roberts")
+}
+
+/// Seven processes that all start, FIFO links.
+fn dolev_klawe_rodeh(who: &str, threads: usize) -> Option<(u64, f64)> {
+    let system: System<DolevKlaweRodeh> =
+        System::new(Ring::new(7), ids(7), dolev_klawe_rodeh::Config::default()).ok()?;
+    run(who, threads, system, 1, true, Status::Leading, "dolev-klawe-rodeh")
+}
+
+fn ids(count: u64) -> Vec<Id> {
+    (1..=count).map(Id).collect()
+}
+
+fn run<P: Process>(
+    who: &str,
+    threads: usize,
+    system: System<P>,
+    wants: u32,
+    ordered: bool,
+    alone: Status,
+    name: &str,
+) -> Option<(u64, f64)> {
+    let begin = Instant::now();
+    let states = match who {
+        "habemus" | "habemus-reduced" => {
+            ours(system, wants, ordered, alone, threads, name, who == "habemus-reduced")?
+        }
+        "stateright-bfs" => unique_states(system, wants, ordered, alone, Way::BreadthFirst, threads) as u64,
+        "stateright-dfs" => unique_states(system, wants, ordered, alone, Way::DepthFirst, threads) as u64,
+        _ => return None,
+    };
+    Some((states, begin.elapsed().as_secs_f64()))
+}
+
+fn ours<P: Process>(
+    system: System<P>,
+    wants: u32,
+    ordered: bool,
+    alone: Status,
+    threads: usize,
+    name: &str,
+    reduction: bool,
+) -> Option<u64> {
+    let everybody = system.addresses().collect::<Vec<Address>>();
+    let property = if alone == Status::Inside { "EM1" } else { "uniqueness" };
+    let setting = Setting {
+        start: Start::These(everybody),
+        entries: wants,
+        order: if ordered { Order::Fifo } else { Order::Any },
+        properties: Properties::Named(vec![property.to_owned()]),
+        // Stateright looks for no circles either.
+        liveness: false,
+        reduction,
+        threads,
+        ..Setting::default()
+    };
+    let setup = Setup {
+        entry: catalogue::entry(name).ok()?,
+        population: Population { ids: system.ids.to_vec(), preference: None },
+        system,
+        oracle: None,
+        perpetual: false,
+        service: false,
+        topology: String::new(),
+    };
+    let report = check_system(setup, &setting, &Control::default()).ok()?;
+    assert!(report.holds(), "the model is correct: {report:#?}");
+    Some(report.states)
+}
+
+/// The most memory that this process ever had, in bytes.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}

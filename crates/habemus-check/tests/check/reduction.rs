@@ -1,0 +1,193 @@
+//! Reductions change neither verdicts nor outcomes.
+
+use std::collections::BTreeMap;
+
+use habemus::catalogue::{self, Setup};
+use habemus::election::{Command, Election, Output};
+use habemus::property::Population;
+use habemus::topology::Graph;
+use habemus::{Address, Context, Id, Process, System};
+use habemus_check::{Control, Extent, Order, Properties, Report, Setting, Timers, Verdict, check_system};
+
+use crate::help::model;
+
+/// What a report says, the number of states aside.
+fn verdicts(report: &Report) -> BTreeMap<String, (Verdict, Option<usize>)> {
+    report.properties.iter().map(|line| (line.name.clone(), (line.verdict, line.steps))).collect()
+}
+
+/// Both ways, with every property decided.
+fn both(report: impl Fn(bool) -> Report) -> (Report, Report) {
+    let (plain, reduced) = (report(false), report(true));
+    assert_eq!(verdicts(&plain), verdicts(&reduced), "{plain:#?} {reduced:#?}");
+    assert!(reduced.states <= plain.states, "{} {}", reduced.states, plain.states);
+    (plain, reduced)
+}
+
+#[test]
+fn every_algorithm_has_the_same_verdicts_with_and_without() {
+    let mut smaller = 0;
+    for entry in catalogue::ENTRIES {
+        for order in [Order::Fifo, Order::Any] {
+            let run = |reduction| {
+                let model = model(entry.name, 3).with(|setting| {
+                    setting.order = order;
+                    setting.timers = Timers::usual(entry);
+                    setting.properties = Properties::All;
+                    setting.keep_going = true;
+                    setting.liveness = false;
+                    setting.reduction = reduction;
+                    setting.most_states = Some(30_000);
+                });
+                model.run()
+            };
+            // What is too large for a test proves nothing either way.
+            if run(false).extent == Extent::Bounded {
+                continue;
+            }
+            let (plain, reduced) = both(run);
+            smaller += usize::from(reduced.states < plain.states);
+        }
+    }
+    assert!(smaller >= 10, "only {smaller} models became smaller");
+}
+
+#[test]
+fn a_ring_becomes_far_smaller() {
+    let states = [false, true].map(|reduction| {
+        let report =
+            model("dolev-klawe-rodeh", 6).all_start().with(|setting| setting.reduction = reduction).run();
+        assert!(report.holds(), "{report:#?}");
+        report.states
+    });
+    assert!(states[1] * 5 < states[0], "{states:?}");
+}
+
+/// A protocol drawn at random: what a process does on a message is looked up in a table.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Drawn {
+    mood: u8,
+}
+
+const MOODS: usize = 3;
+const LETTERS: usize = 2;
+
+/// What to do in a mood on a letter: the next mood, which letter to send to whom, and what to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rule {
+    mood: u8,
+    send: Option<(u32, u8)>,
+    say: Option<bool>,
+}
+
+#[derive(Clone, Debug)]
+struct Rules {
+    on_command: Rule,
+    on_letter: [[Rule; LETTERS]; MOODS],
+}
+
+/// A letter, and how many more it may bring about: every run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+struct Letter(u8, u8);
+
+impl habemus::Message for Letter {
+    fn kind(&self) -> &'static str {
+        "Letter"
+    }
+}
+
+impl Process for Drawn {
+    type Problem = Election;
+    type Topology = Graph;
+    type Config = Rules;
+    type Message = Letter;
+    type Timer = ();
+    type Stable = ();
+
+    fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
+        Drawn { mood: 0 }
+    }
+
+    fn on_command(&mut self, _: Command, cx: &mut Context<'_, Self>) {
+        self.follow(cx.config().on_command, 3, cx);
+    }
+
+    fn on_message(&mut self, _: Address, Letter(letter, more): Letter, cx: &mut Context<'_, Self>) {
+        self.follow(cx.config().on_letter[self.mood as usize][letter as usize], more, cx);
+    }
+}
+
+impl Drawn {
+    fn follow(&mut self, rule: Rule, more: u8, cx: &mut Context<'_, Self>) {
+        self.mood = rule.mood;
+        if let (Some((to, letter)), Some(more)) = (rule.send, more.checked_sub(1)) {
+            let neighbours: Vec<Address> = cx.neighbours().collect();
+            let to = neighbours[to as usize % neighbours.len()];
+            cx.send(to, Letter(letter, more));
+        }
+        match rule.say {
+            Some(true) => cx.output(Output::leads()),
+            Some(false) => cx.output(Output::Leaderless),
+            None => {}
+        }
+    }
+}
+
+/// A small generator: the test must be the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+
+    fn rule(&mut self) -> Rule {
+        Rule {
+            mood: self.below(MOODS as u64) as u8,
+            send: (self.below(4) > 0).then(|| (self.below(3) as u32, self.below(LETTERS as u64) as u8)),
+            say: (self.below(5) == 0).then(|| self.below(2) == 0),
+        }
+    }
+}
+
+#[test]
+fn random_protocols_have_the_same_verdicts_with_and_without() {
+    let (mut smaller, mut broken) = (0, 0);
+    for seed in 0..300 {
+        let mut dice = Dice(seed);
+        let rules = Rules {
+            on_command: dice.rule(),
+            on_letter: std::array::from_fn(|_| std::array::from_fn(|_| dice.rule())),
+        };
+        let links: &[(u32, u32)] =
+            [&[(0, 1), (1, 2)][..], &[(0, 1), (1, 2), (0, 2)], &[(0, 1), (0, 2)]][dice.below(3) as usize];
+        let order = if dice.below(2) == 0 { Order::Fifo } else { Order::Any };
+        let run = |reduction| {
+            let ids: Vec<Id> = (1..=3).map(Id).collect();
+            let system: System<Drawn> =
+                System::new(Graph::new(3, links), ids.clone(), rules.clone()).expect("three processes");
+            let setup = Setup {
+                entry: catalogue::entry("yo-yo").expect("it is in the catalogue"),
+                system,
+                population: Population { ids, preference: Some(vec![1, 2, 3]) },
+                oracle: None,
+                perpetual: false,
+                service: false,
+                topology: "links".to_owned(),
+            };
+            let setting = Setting {
+                order,
+                reduction,
+                properties: Properties::All,
+                keep_going: true,
+                ..Setting::default()
+            };
+            check_system(setup, &setting, &Control::default()).expect("the protocol is pure")
+        };
+        let (plain, reduced) = both(run);
+        smaller += usize::from(reduced.states < plain.states);
+        broken += usize::from(plain.property("uniqueness").is_some_and(|line| line.steps.is_some()));
+    }
+    assert!(smaller > 30 && broken > 30, "the protocols must be worth it: {smaller} {broken}");
+}
