@@ -31,6 +31,7 @@
 mod check;
 mod environment;
 mod explore;
+pub mod guarantees;
 mod inbox;
 mod intern;
 mod liveness;

@@ -42,6 +42,8 @@ enum Command {
     Sweep(Box<commands::sweep::Sweep>),
     /// Check every run of a small system.
     Check(Box<commands::check::Check>),
+    /// Check every algorithm under every kind of fault.
+    Guarantees(commands::guarantees::Guarantees),
     /// Measure messages beside the theorem's figure.
     Cost(commands::cost::Cost),
     /// Measure how good failure detectors are, over the same network with the same crashes.
@@ -81,6 +83,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run.execute(),
         Command::Sweep(sweep) => sweep.execute(),
         Command::Check(check) => check.execute(),
+        Command::Guarantees(guarantees) => guarantees.execute(),
         Command::Cost(cost) => cost.execute(),
         Command::Detectors(detectors) => detectors.execute(),
         Command::Timeout(timeout) => timeout.execute(),

@@ -228,3 +228,46 @@ fn completions_and_help_are_there() {
     }
     assert!(succeeds(&["--version"]).starts_with("habemus "));
 }
+
+#[test]
+fn a_check_proves_refutes_or_stops_and_the_exit_code_says_which() {
+    let proved = succeeds(&["check", "chang-roberts"]);
+    assert!(proved.contains("proved for 3 processes") && proved.contains("E1"), "{proved}");
+    let trace = scratch("two-leaders.jsonl");
+    let path = trace.to_string_lossy().into_owned();
+    let refuted = habemus(&["check", "anonymous-ring", "--property", "uniqueness", "--trace", &path]);
+    let text = String::from_utf8_lossy(&refuted.stdout).into_owned();
+    assert_eq!(refuted.status.code(), Some(1), "{text}");
+    assert!(text.contains("VoteForMe") && text.contains("not in every run"), "{text}");
+    assert!(succeeds(&["draw", &path]).contains("VoteForMe"), "the counterexample is a trace like any other");
+    let cut = habemus(&["check", "chang-roberts", "-n", "5", "--states", "100", "--threads", "1"]);
+    assert_eq!(cut.status.code(), Some(3));
+    for text in [proved, text] {
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+}
+
+#[test]
+fn a_scenario_can_be_checked_and_its_faults_are_a_budget() {
+    let output = habemus(&["check", "exhibits/s4-anonymous-ring-two.toml", "--property", "uniqueness"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{text} {}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn senseless_checks_are_refused() {
+    assert!(refuses(&["check", "chang-roberts", "--memory", "much"]).contains("8G"));
+    assert!(refuses(&["check", "chang-roberts", "--property", "EM1"]).contains("E2"));
+    assert!(refuses(&["check", "chang-roberts", "--crashes", "99"]).contains("99"));
+    assert!(refuses(&["check", "chang-roberts", "--threads", "0"]).contains("at least 1"));
+    assert!(refuses(&["check", "bully", "--detector", "heartbeat"]).contains("detector"));
+    assert!(refuses(&["guarantees", "bulli"]).contains("bully"));
+}
+
+#[test]
+fn the_record_of_guarantees_can_be_read_and_rechecked() {
+    let table = succeeds(&["guarantees", "--recorded"]);
+    assert!(table.contains("ricart-agrawala") && table.contains("a lost message"), "{table}");
+    let rechecked = succeeds(&["guarantees", "capture-sync"]);
+    assert!(rechecked.contains("✓"), "{rechecked}");
+}

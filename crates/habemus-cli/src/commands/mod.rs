@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod cost;
 pub(crate) mod detectors;
 pub(crate) mod draw;
+pub(crate) mod guarantees;
 pub(crate) mod list;
 pub(crate) mod quorum;
 pub(crate) mod run;

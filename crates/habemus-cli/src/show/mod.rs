@@ -3,6 +3,7 @@
 mod check;
 mod cost;
 mod detectors;
+mod guarantees;
 mod plot;
 mod quorum;
 mod report;
@@ -13,6 +14,7 @@ mod timeout_plot;
 pub(crate) use check::check;
 pub(crate) use cost::{cost_csv, cost_heading, cost_row, cost_summary};
 pub(crate) use detectors::detectors;
+pub(crate) use guarantees::guarantees;
 pub(crate) use plot::cost_plot;
 pub(crate) use quorum::quorum;
 pub(crate) use report::report;

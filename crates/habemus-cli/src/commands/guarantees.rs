@@ -1,0 +1,85 @@
+//! `habemus guarantees`: the whole table of what each algorithm guarantees, checked again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use clap::Args;
+use habemus::catalogue;
+use habemus_check::Control;
+use habemus_check::guarantees::{FAULTS, Row, check_model, manifest, models};
+
+use crate::complaint::Complaint;
+use crate::{Outcome, interrupt, output, show};
+
+/// Check every algorithm under every kind of fault, and compare with what is on record.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  habemus guarantees
+  habemus guarantees bully
+  habemus guarantees --recorded --json
+
+Exit codes: 0 as recorded, 1 not as recorded, 2 bad input, 3 interrupted.")]
+pub(crate) struct Guarantees {
+    /// Only this algorithm.
+    #[arg(value_name = "ALGORITHM")]
+    algorithm: Option<String>,
+    /// Show what is on record without checking it.
+    #[arg(long)]
+    recorded: bool,
+    /// The table as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Guarantees {
+    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+        if let Some(name) = &self.algorithm {
+            catalogue::entry(name)?;
+        }
+        let wanted = |name: &str| self.algorithm.as_deref().is_none_or(|wanted| wanted == name);
+        let mut recorded = manifest();
+        recorded.retain(|row| wanted(&row.algorithm));
+        if self.recorded {
+            self.publish(&recorded, &[])?;
+            return Ok(Outcome::Holds);
+        }
+        let mut models = models();
+        models.retain(|(entry, ..)| wanted(entry.name));
+        let (done, of) = (Arc::new(AtomicU64::new(0)), models.len() as u64);
+        let watched = Arc::clone(&done);
+        let progress =
+            output::Progress::new("models", move || (watched.load(Ordering::Relaxed), of, String::new()));
+        let control = Control { stop: interrupt::flag(), ..Control::default() };
+        let mut rows = Vec::new();
+        let mut different = Vec::new();
+        for model in models {
+            let row = check_model(model, &control).map(|(row, _)| row);
+            if control.stop.load(Ordering::Relaxed) {
+                drop(progress);
+                self.publish(&rows, &different)?;
+                return Ok(Outcome::Incomplete);
+            }
+            let (entry, variant, fault) = model;
+            let old = recorded.iter().find(|old| {
+                old.algorithm == entry.name
+                    && old.variant.as_deref() == variant
+                    && old.faults == FAULTS[fault].0
+            });
+            if old != row.as_ref() {
+                different.push(format!("{}, faults: {}", entry.name, FAULTS[fault].0));
+            }
+            rows.extend(row);
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+        drop(progress);
+        self.publish(&rows, &different)?;
+        Ok(if different.is_empty() { Outcome::Holds } else { Outcome::Fails })
+    }
+
+    fn publish(&self, rows: &[Row], different: &[String]) -> Result<(), Complaint> {
+        if self.json {
+            return output::print_json(&rows);
+        }
+        output::print(&show::guarantees(rows, different))
+    }
+}
