@@ -170,7 +170,7 @@ fn random_protocols_have_the_same_verdicts_with_and_without() {
             let setup = Setup {
                 entry: catalogue::entry("yo-yo").expect("it is in the catalogue"),
                 system,
-                population: Population { ids, preference: Some(vec![1, 2, 3]) },
+                population: Population { ids, preference: Some(vec![1, 2, 3]), places: 1 },
                 oracle: None,
                 perpetual: false,
                 service: false,

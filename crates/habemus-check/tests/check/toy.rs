@@ -54,7 +54,7 @@ impl Process for Toy {
 
     fn on_command(&mut self, command: Command, cx: &mut Context<'_, Self>) {
         match command {
-            Command::Acquire => cx.send(Address(1), Message::Ask),
+            Command::Acquire | Command::Share => cx.send(Address(1), Message::Ask),
             Command::Release => cx.output(Output::Left),
         }
     }
@@ -86,7 +86,7 @@ fn check(server: Server, liveness: bool) -> Result<Report, CheckError> {
     let setup = Setup {
         entry: catalogue::entry("coordinator").expect("it is in the catalogue"),
         system,
-        population: Population { ids, preference: None },
+        population: Population { ids, preference: None, places: 1 },
         oracle: None,
         perpetual: false,
         service: false,
