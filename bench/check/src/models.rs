@@ -32,10 +32,12 @@ pub(crate) fn measure(who: &str, model: &str, threads: usize) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Three processes, three entries each, messages in any order.
+/// Three processes, three entries each, messages in any order; replies without a clock, as in the paper.
 fn ricart_agrawala(who: &str, threads: usize) -> Option<(u64, f64)> {
+    let variant = ricart_agrawala::Variant::BareReplies;
+    let config = ricart_agrawala::Config { variant, ..ricart_agrawala::Config::default() };
     let system: System<RicartAgrawala> =
-        System::new(Complete::new(3), ids(3), ricart_agrawala::Config::default()).ok()?;
+        System::new(Complete::new(3), ids(3), config).ok()?;
     run(who, threads, system, 3, false, Status::Inside, "ricart-agrawala")
 }
 
@@ -43,7 +45,7 @@ fn ricart_agrawala(who: &str, threads: usize) -> Option<(u64, f64)> {
 fn lamport(who: &str, threads: usize) -> Option<(u64, f64)> {
     let system: System<Lamport> =
         System::new(Complete::new(3), ids(3), lamport::Config::default()).ok()?;
-    run(who, threads, system, 2, true, Status::Inside, "lamport")
+    run(who, threads, system, 1, true, Status::Inside, "lamport")
 }
 
 /// Six processes that all start, messages in any order.
@@ -109,7 +111,7 @@ fn ours<P: Process>(
     };
     let setup = Setup {
         entry: catalogue::entry(name).ok()?,
-        population: Population { ids: system.ids.to_vec(), preference: None },
+        population: Population { ids: system.ids.to_vec(), preference: None, places: 1 },
         system,
         oracle: None,
         perpetual: false,

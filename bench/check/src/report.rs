@@ -1,8 +1,111 @@
-//! Runs the measurements and prints them as ratios.
+//! Runs the measurements, each in a process of its own, and prints them as ratios.
 
 use std::process::{Command, ExitCode};
 
-pub(crate) fn report(_: Option<&str>) -> ExitCode {
-    let _ = Command::new("true");
-    ExitCode::SUCCESS
+/// What one measurement says.
+#[derive(Clone, Copy, Debug)]
+struct Measured {
+    states: u64,
+    seconds: f64,
+    bytes: u64,
+}
+
+impl Measured {
+    fn rate(self) -> f64 {
+        self.states as f64 / self.seconds
+    }
+
+    fn bytes_per_state(self) -> f64 {
+        self.bytes as f64 / self.states as f64
+    }
+}
+
+const MODELS: [&str; 3] = ["ricart-agrawala", "lamport", "chang-roberts"];
+
+/// Prints what is required and what was measured; `spin` is a folder with the two programs that spin made.
+pub(crate) fn report(spin: Option<&str>) -> ExitCode {
+    let mut missed = false;
+    for model in MODELS {
+        for threads in [1, 2] {
+            missed |= !compare(model, threads);
+        }
+    }
+    against_spin(spin);
+    if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// One model on so many threads; says whether every requirement is met.
+fn compare(model: &str, threads: usize) -> bool {
+    println!("{model}, {threads} thread{}:", if threads == 1 { "" } else { "s" });
+    let all = ["habemus", "habemus-reduced", "stateright-bfs", "stateright-dfs"]
+        .map(|who| (who, measure(who, model, threads)));
+    for (who, measured) in &all {
+        match measured {
+            Some(found) => println!(
+                "  {who:<16} {:>9} states {:>8.2} s {:>10.0} states/s {:>7.1} bytes/state",
+                found.states,
+                found.seconds,
+                found.rate(),
+                found.bytes_per_state(),
+            ),
+            None => println!("  {who:<16} not measured"),
+        }
+    }
+    let [(_, Some(ours)), (_, Some(reduced)), (_, Some(breadth)), (_, Some(depth))] = all else { return false };
+    assert_eq!((ours.states, ours.states), (breadth.states, depth.states), "the models are the same");
+    let speed = ours.rate() / breadth.rate().max(depth.rate());
+    let memory = ours.bytes as f64 / breadth.bytes as f64;
+    let verdict = breadth.seconds.min(depth.seconds) / reduced.seconds;
+    println!("  speed  {speed:>6.2} times the better of stateright's (at least 3 required)");
+    println!("  memory {memory:>6.2} times stateright's breadth first (at most 0.5 required)");
+    println!("  with reduction {verdict:>6.1} times faster to the verdict (50 wanted on ricart-agrawala)\n");
+    speed >= 3.0 && memory <= 0.5
+}
+
+/// Runs this very program for one measurement.
+fn measure(who: &str, model: &str, threads: usize) -> Option<Measured> {
+    let program = std::env::current_exe().ok()?;
+    let output = Command::new(program).args(["measure", who, model, &threads.to_string()]).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let mut words = text.split_whitespace();
+    Some(Measured {
+        states: words.next()?.parse().ok()?,
+        seconds: words.next()?.parse().ok()?,
+        bytes: words.next()?.parse().ok()?,
+    })
+}
+
+/// Spin's own model of Dolev–Klawe–Rodeh with seven processes, with its reduction and without.
+fn against_spin(folder: Option<&str>) {
+    println!("dolev-klawe-rodeh, 7 processes, 1 thread:");
+    for (ours, theirs) in [("habemus", "pan-full"), ("habemus-reduced", "pan-reduced")] {
+        let mine = measure(ours, "dolev-klawe-rodeh", 1);
+        let spins = folder.and_then(|folder| spin(folder, theirs));
+        for (who, measured) in [(ours, mine), (theirs, spins)] {
+            match measured {
+                Some(found) => println!(
+                    "  {who:<16} {:>9} states {:>8.3} s {:>10.0} states/s",
+                    found.states,
+                    found.seconds,
+                    found.rate()
+                ),
+                None => println!("  {who:<16} not measured"),
+            }
+        }
+        if let (Some(mine), Some(spins)) = (mine, spins) {
+            println!("  {:>6.2} times faster to the verdict", spins.seconds / mine.seconds);
+        }
+    }
+}
+
+/// Runs a program that spin made, and reads its report.
+fn spin(folder: &str, program: &str) -> Option<Measured> {
+    let begin = std::time::Instant::now();
+    let output = Command::new(format!("{folder}/{program}")).args(["-m100000", "-w24"]).output().ok()?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let text = String::from_utf8(output.stdout).ok()?;
+    let line = text.lines().find(|line| line.contains("states, stored"))?;
+    let states = line.split_whitespace().next()?.parse::<f64>().ok()?;
+    assert!(text.contains("errors: 0"), "spin finds nothing wrong: {text}");
+    Some(Measured { states: states as u64, seconds, bytes: 0 })
 }

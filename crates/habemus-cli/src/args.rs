@@ -15,7 +15,7 @@ use crate::complaint::Complaint;
 
 /// The system: which algorithm, which processes, how connected. Flags come on top of what a scenario file says.
 #[derive(Args, Debug, Clone)]
-pub(crate) struct SystemArgs {
+pub(crate) struct SystemFlags {
     /// An algorithm of the catalogue (`habemus list`), or a scenario file.
     #[arg(value_name = "ALGORITHM|FILE")]
     what: String,
@@ -44,7 +44,7 @@ pub(crate) struct SystemArgs {
 #[derive(Args, Debug, Clone)]
 pub(crate) struct What {
     #[command(flatten)]
-    system: SystemArgs,
+    system: SystemFlags,
 
     /// Who starts at the beginning: 17,3 or all (the default, but for locks).
     #[arg(long, value_name = "IDS|all|none", help_heading = "Script")]
@@ -181,9 +181,9 @@ pub(crate) struct Described {
     pub(crate) parsed: Option<Parsed>,
 }
 
-impl SystemArgs {
-    /// The scenario of the file, or an empty one, with the system that the flags ask for in place of
-    /// `usual` processes.
+impl SystemFlags {
+    /// The scenario of the file, or an empty one, with the system that the flags ask for, or with `usual`
+    /// processes.
     pub(crate) fn describe(&self, usual: u64) -> Result<Described, Complaint> {
         let parsed = self.file()?.map(habemus_scenario::read).transpose()?;
         let mut scenario = match &parsed {

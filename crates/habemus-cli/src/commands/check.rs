@@ -13,7 +13,7 @@ use habemus_check::{
 use habemus_scenario::{Action, Processes, Scenario, script};
 
 use super::draw::{Format, Style};
-use crate::args::{Described, SystemArgs, flag};
+use crate::args::{Described, SystemFlags, flag};
 use crate::complaint::Complaint;
 use crate::{Outcome, interrupt, output, show};
 
@@ -29,7 +29,7 @@ use crate::{Outcome, interrupt, output, show};
 Exit codes: 0 every checked property holds, 1 one is violated, 2 bad input, 3 incomplete.")]
 pub(crate) struct Check {
     #[command(flatten)]
-    system: SystemArgs,
+    system: SystemFlags,
 
     /// Who starts an election: 17,3, all, none, or any: every choice of at least one.
     #[arg(long, value_name = "IDS|all|none|any", help_heading = "Circumstances")]
