@@ -55,6 +55,8 @@ pub enum Order {
         /// For example "1ms..10ms".
         latency: String,
     },
+    /// Pretend no latency longer than this: a network that has become synchronous.
+    LatencyLimit(Duration),
     /// Whether messages with pretended latency stay in order.
     Fifo(bool),
     /// Everything sent takes so much longer.

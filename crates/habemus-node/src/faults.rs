@@ -21,6 +21,7 @@ pub(crate) struct Faults {
     /// Latency to everybody, and to some in particular.
     pub(crate) latency: Option<Latency>,
     pub(crate) latency_to: BTreeMap<Address, Latency>,
+    pub(crate) latency_limit: Option<Duration>,
 }
 
 /// What becomes of a message.
@@ -45,12 +46,17 @@ impl Faults {
             return Fate::Lost;
         }
         let first = self.hold(to, random);
-        if random.happens(self.duplication) { Fate::Twice(first, self.hold(to, random)) } else { Fate::Arrives(first) }
+        if random.happens(self.duplication) {
+            Fate::Twice(first, self.hold(to, random))
+        } else {
+            Fate::Arrives(first)
+        }
     }
 
     fn hold(&self, to: Address, random: &mut Random) -> Duration {
         let latency = self.latency_to.get(&to).or(self.latency.as_ref());
-        self.slow + latency.map_or(Duration::ZERO, |latency| draw(latency, random))
+        let drawn = latency.map_or(Duration::ZERO, |latency| draw(latency, random));
+        self.slow + self.latency_limit.map_or(drawn, |limit| drawn.min(limit))
     }
 }
 
@@ -66,7 +72,8 @@ fn draw(latency: &Latency, random: &mut Random) -> Duration {
         }
         Latency::LogNormal { median, sigma } => {
             // Box and Muller's transformation.
-            let normal = (-2.0 * (1.0 - random.unit()).ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos();
+            let normal =
+                (-2.0 * (1.0 - random.unit()).ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos();
             Duration::from_secs_f64((median.as_secs_f64() * (sigma * normal).exp()).min(LONGEST))
         }
     }
@@ -84,7 +91,9 @@ mod tests {
         faults.cut.insert(Address(1));
         assert_eq!(faults.fate(Address(1), &mut random), Fate::Cut);
         for _ in 0..100 {
-            let Fate::Arrives(hold) = faults.fate(Address(2), &mut random) else { panic!("the link is sound") };
+            let Fate::Arrives(hold) = faults.fate(Address(2), &mut random) else {
+                panic!("the link is sound")
+            };
             assert!((least..=most).contains(&hold), "{hold:?}");
         }
         faults.latency_to.insert(Address(2), Latency::Constant(Duration::from_millis(9)));

@@ -76,7 +76,11 @@ async fn answer(
         return text(StatusCode::NOT_FOUND, "text/plain", paths);
     }
     let Some(overview) = overview(asks).await else {
-        return text(StatusCode::SERVICE_UNAVAILABLE, "text/plain", "the process does not react\n".to_owned());
+        return text(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "text/plain",
+            "the process does not react\n".to_owned(),
+        );
     };
     match path {
         "/health" => text(StatusCode::OK, "text/plain", "ok\n".to_owned()),
@@ -124,7 +128,12 @@ fn metrics(overview: &Overview, traffic: &Traffic) -> String {
     };
     let plain = |value: u64| vec![(String::new(), value)];
     let read = |counter: &std::sync::atomic::AtomicU64| plain(counter.load(Ordering::Relaxed));
-    family("leading", "gauge", "1 if this node leads.", &plain((overview.leader == Some(overview.id)).into()));
+    family(
+        "leading",
+        "gauge",
+        "1 if this node leads.",
+        &plain((overview.leader == Some(overview.id)).into()),
+    );
     let has_leader = plain(overview.leader.is_some().into());
     family("has_leader", "gauge", "1 if this node knows a leader.", &has_leader);
     family("term", "gauge", "The term of the leadership, 0 if there is none.", &plain(overview.term));
@@ -135,13 +144,23 @@ fn metrics(overview: &Overview, traffic: &Traffic) -> String {
     let sent: Vec<(String, u64)> =
         overview.sent.iter().map(|(kind, count)| (format!("{{kind=\"{kind}\"}}"), *count)).collect();
     family("messages_sent_total", "counter", "Messages that the algorithm sent, by kind.", &sent);
-    family("messages_received_total", "counter", "Messages that the algorithm received.", &plain(overview.received));
+    family(
+        "messages_received_total",
+        "counter",
+        "Messages that the algorithm received.",
+        &plain(overview.received),
+    );
     family("frames_sent_total", "counter", "Frames written to connections.", &read(&traffic.sent));
     family("bytes_sent_total", "counter", "Bytes written to connections.", &read(&traffic.sent_bytes));
     family("frames_received_total", "counter", "Frames read from connections.", &read(&traffic.received));
     family("bytes_received_total", "counter", "Bytes read from connections.", &read(&traffic.received_bytes));
     family("frames_dropped_total", "counter", "Frames for which there was no room.", &read(&traffic.dropped));
-    family("disconnections_total", "counter", "Connections to peers that broke.", &read(&traffic.reconnections));
+    family(
+        "disconnections_total",
+        "counter",
+        "Connections to peers that broke.",
+        &read(&traffic.reconnections),
+    );
     family("refusals_total", "counter", "Connections refused or broken off.", &read(&traffic.refused));
     page
 }

@@ -31,6 +31,9 @@
 //! ```
 
 pub mod certs;
+pub mod cluster;
+#[cfg(feature = "command")]
+pub mod command;
 mod control;
 mod election;
 mod engine;

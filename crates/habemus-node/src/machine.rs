@@ -167,7 +167,12 @@ struct Driven<P: Process> {
 }
 
 impl<P: Process> Driven<P> {
-    fn handle(&mut self, now: Duration, out: &mut Outcome, handler: impl FnOnce(&mut P, &mut Context<'_, P>)) {
+    fn handle(
+        &mut self,
+        now: Duration,
+        out: &mut Outcome,
+        handler: impl FnOnce(&mut P, &mut Context<'_, P>),
+    ) {
         // Nothing happens to a process that has not started.
         let Some(process) = &mut self.process else { return };
         let chooser = &mut |bound: u32| self.random.below(u64::from(bound)) as u32;
@@ -215,7 +220,8 @@ impl<P: Process> Machine for Driven<P> {
     }
 
     fn start(&mut self, recovered: Option<&[u8]>, now: Duration, out: &mut Outcome) -> Result<(), Garbled> {
-        let recovered = recovered.map(postcard::from_bytes).transpose().map_err(|_| Garbled("stored state"))?;
+        let recovered =
+            recovered.map(postcard::from_bytes).transpose().map_err(|_| Garbled("stored state"))?;
         let chooser = &mut |bound: u32| self.random.below(u64::from(bound)) as u32;
         let mut cx = Context::new(self.me, &self.system, now, &mut self.step, chooser);
         self.process = Some(P::on_start(recovered, &mut cx));
@@ -275,7 +281,8 @@ fn label_of<M: Message>(message: &M, describe: bool) -> Label {
 }
 
 fn said<T: serde::Serialize + std::fmt::Display>(value: &T, status: Option<Status>, describe: bool) -> Said {
-    let json = if describe { serde_json::to_value(value).unwrap_or_default() } else { serde_json::Value::Null };
+    let json =
+        if describe { serde_json::to_value(value).unwrap_or_default() } else { serde_json::Value::Null };
     Said { label: value.to_string(), value: json, bytes: encode(value), status }
 }
 
@@ -324,7 +331,10 @@ mod tests {
         machine.start(None, Duration::ZERO, &mut out).expect("nothing is recovered");
         out = Outcome::default();
         let garbage = [0xff; 40];
-        assert_eq!(machine.message(Address(0), &garbage, Duration::ZERO, &mut out).unwrap_err(), Garbled("message"));
+        assert_eq!(
+            machine.message(Address(0), &garbage, Duration::ZERO, &mut out).unwrap_err(),
+            Garbled("message")
+        );
         assert_eq!(machine.timer(&garbage, Duration::ZERO, &mut out).unwrap_err(), Garbled("timer"));
         assert!(machine.command("abdicate", Duration::ZERO, &mut out).is_none());
         assert!(out.acts.is_empty() && out.persist.is_none());

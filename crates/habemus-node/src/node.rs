@@ -12,6 +12,7 @@ use tracing::info;
 use crate::control::{Order, Overview, Report};
 use crate::election::ElectionHandle;
 use crate::engine::{Ask, Engine, EngineError, Listener, Parts};
+use crate::http;
 use crate::lock::Locks;
 use crate::machine::{self, Facts};
 use crate::random::Random;
@@ -19,7 +20,6 @@ use crate::settings::{Settings, SettingsError};
 use crate::store::{Directory, Identity, StoreError};
 use crate::tls::{Tls, TlsError};
 use crate::transport::{Endpoint, Guests, Outgoing, Traffic, listen};
-use crate::http;
 
 /// So many things that arrived wait for the process at most; then connections wait.
 const INBOX: usize = 1024;
@@ -275,6 +275,11 @@ impl Orders {
     /// Gives an order; says whether it could be given at once.
     pub fn give(&self, order: Order) -> bool {
         self.0.try_send(Ask::Order(order)).is_ok()
+    }
+
+    /// Whether the node has stopped.
+    pub fn is_closed(&self) -> bool {
+        self.0.is_closed()
     }
 
     /// Gives an order, as soon as there is room for it.

@@ -52,7 +52,7 @@ pub struct Settings {
 }
 
 /// The pulse unless another is asked for: long enough for a loopback or a local network on a busy machine.
-pub const DEFAULT_PULSE: Duration = Duration::from_millis(100);
+pub(crate) const DEFAULT_PULSE: Duration = Duration::from_millis(100);
 
 /// Why a node cannot be set up like this.
 #[derive(Debug, thiserror::Error)]

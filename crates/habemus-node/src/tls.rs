@@ -67,7 +67,8 @@ impl Tls {
             let mine = format!("it does not name this node; its name must be {}", certificate_name(id));
             return Err(wrong("the certificate is not this node's:", &files.certificate)(mine));
         }
-        let key = PrivateKeyDer::from_pem_file(&files.key).map_err(wrong("cannot read the key", &files.key))?;
+        let key =
+            PrivateKeyDer::from_pem_file(&files.key).map_err(wrong("cannot read the key", &files.key))?;
         let (roots, provider) = (Arc::new(roots), Arc::new(default_provider()));
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::clone(&roots), Arc::clone(&provider))
             .build()
@@ -92,13 +93,20 @@ impl Tls {
     }
 
     /// Makes sure that node `id` is at the other end.
-    pub(crate) async fn connect(&self, id: u64, stream: TcpStream) -> io::Result<client::TlsStream<TcpStream>> {
+    pub(crate) async fn connect(
+        &self,
+        id: u64,
+        stream: TcpStream,
+    ) -> io::Result<client::TlsStream<TcpStream>> {
         let name = ServerName::try_from(certificate_name(id)).map_err(io::Error::other)?;
         self.connector.connect(name, stream).await
     }
 
     /// Lets in whoever has a certificate of the authority, and says whom it names.
-    pub(crate) async fn accept(&self, stream: TcpStream) -> io::Result<(server::TlsStream<TcpStream>, Named)> {
+    pub(crate) async fn accept(
+        &self,
+        stream: TcpStream,
+    ) -> io::Result<(server::TlsStream<TcpStream>, Named)> {
         let stream = self.acceptor.accept(stream).await?;
         let certificates = stream.get_ref().1.peer_certificates();
         let shown = certificates.and_then(|chain| chain.first()).map(|first| first.clone().into_owned());

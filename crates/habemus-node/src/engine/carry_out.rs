@@ -166,14 +166,18 @@ impl Engine {
         let Label { kind, text, background } = label;
         *self.sent.entry(kind).or_default() += 1;
         let to_id = self.id(to);
-        let fate =
-            if to == self.parts.me { Fate::Arrives(Duration::ZERO) } else { self.faults.fate(to, &mut self.random) };
+        let fate = if to == self.parts.me {
+            Fate::Arrives(Duration::ZERO)
+        } else {
+            self.faults.fate(to, &mut self.random)
+        };
         let Some(instance) = self.instances.get_mut(name) else { return };
         let (mut number, mut clock) = (0, Vec::new());
         if let Some(recorder) = &mut instance.recorder {
             number = recorder.number();
             let kind = kind.to_owned();
-            recorder.record(at, Happening::Send { message: number, to: to_id, kind, label: text, background });
+            recorder
+                .record(at, Happening::Send { message: number, to: to_id, kind, label: text, background });
             clock = recorder.clock();
             let why = match fate {
                 Fate::Cut => Some(Dropped::Cut),
@@ -228,7 +232,9 @@ impl Engine {
     /// A client in a loop asks for what comes next.
     pub(super) fn client_reacts(&mut self, status: Status) {
         let Some(clients) = &mut self.clients else { return };
-        let Some(word) = self.instances.get("").and_then(|it| it.machine.next_command(&status)) else { return };
+        let Some(word) = self.instances.get("").and_then(|it| it.machine.next_command(&status)) else {
+            return;
+        };
         let (least, most) = if status == Status::Inside {
             clients.hold
         } else if clients.entries > 0 {

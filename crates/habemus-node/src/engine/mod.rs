@@ -133,9 +133,9 @@ pub(crate) struct Engine {
     deferred: VecDeque<Ask>,
     /// Frames that came before the process started.
     early: VecDeque<Arrivals>,
+    /// What was asked before the process started.
+    early_asks: Vec<Ask>,
     begin_at: Option<Instant>,
-    /// Those who want to listen to a process that has not started yet.
-    waiting_listeners: Vec<(String, mpsc::UnboundedSender<Heard>)>,
     stopping: bool,
     stopped: Vec<oneshot::Sender<()>>,
     /// Out-buffer, reused.
@@ -175,8 +175,9 @@ impl Engine {
             breaks: Vec::new(),
             deferred: VecDeque::new(),
             early: VecDeque::new(),
-            begin_at: (!parts.standby).then(|| parts.begin_at.map_or_else(Instant::now, |at| Wall::new(0).instant(at))),
-            waiting_listeners: Vec::new(),
+            early_asks: Vec::new(),
+            begin_at: (!parts.standby)
+                .then(|| parts.begin_at.map_or_else(Instant::now, |at| Wall::new(0).instant(at))),
             stopping: false,
             stopped: Vec::new(),
             outcome: Outcome::default(),
@@ -241,7 +242,9 @@ impl Engine {
             self.deliver(from, body).await?;
         }
         if let Some((_, word)) = self.next_command.take_if(|(due, _)| *due <= now) {
-            self.command("", &word).await?;
+            if let Err(reason) = self.command("", &word).await? {
+                warn!(%reason, "the client cannot go on");
+            }
         }
         if let Some((due, (name, key))) = self.timers.pop(now) {
             let elapsed = self.elapsed(now);
@@ -277,8 +280,8 @@ impl Engine {
         }
         let status = self.instances.get("").map_or(Status::Idle, |it| it.status);
         self.client_reacts(status);
-        for (name, to) in std::mem::take(&mut self.waiting_listeners) {
-            self.answer(Ask::Listen { name, to }).await?;
+        for ask in std::mem::take(&mut self.early_asks) {
+            self.answer(ask).await?;
         }
         while let Some(arrival) = self.early.pop_front() {
             self.arrive(arrival).await?;
@@ -304,7 +307,8 @@ impl Engine {
         }
         let recorder = match (&self.parts.directory, self.parts.trace) {
             (Some(directory), true) => {
-                let file = if name.is_empty() { "trace.jsonl".to_owned() } else { format!("{name}.trace.jsonl") };
+                let file =
+                    if name.is_empty() { "trace.jsonl".to_owned() } else { format!("{name}.trace.jsonl") };
                 Some(Recorder::open(&directory.path().join(file), &self.header(), self.parts.me)?)
             }
             _ => None,
@@ -317,14 +321,8 @@ impl Engine {
             name: name.to_owned(),
             algorithm: self.parts.facts.entry.name,
         })?;
-        let instance = Instance {
-            machine,
-            store,
-            recorder,
-            status: Status::Idle,
-            said: None,
-            listeners: Vec::new(),
-        };
+        let instance =
+            Instance { machine, store, recorder, status: Status::Idle, said: None, listeners: Vec::new() };
         self.instances.insert(name.to_owned(), instance);
         if !name.is_empty() {
             for peer in self.parts.peers.iter().flatten() {
@@ -424,9 +422,6 @@ impl Engine {
 
     /// Gives a command; the error says why it cannot be given.
     async fn command(&mut self, name: &str, word: &str) -> Result<Result<(), String>, EngineError> {
-        if !self.started {
-            return Ok(Err("the process has not started yet".to_owned()));
-        }
         if !self.instances.contains_key(name) {
             if !is_name(name) {
                 return Ok(Err(format!("'{name}' will not do as a name: use letters, digits, - and _")));
@@ -456,7 +451,10 @@ impl Engine {
                 self.outcome = outcome;
                 let facts = &self.parts.facts;
                 let known = facts.commands.join(", ");
-                Ok(Err(format!("there is no command '{word}' of {}; there are: {known}", facts.entry.problem)))
+                Ok(Err(format!(
+                    "there is no command '{word}' of {}; there are: {known}",
+                    facts.entry.problem
+                )))
             }
         }
     }
@@ -473,7 +471,12 @@ impl Engine {
 
     /// Leaves what it is in, and lets what it has sent get out.
     async fn wind_up(&mut self) -> Result<(), EngineError> {
-        let inside: Vec<String> = self.instances.iter().filter(|(_, it)| it.status == Status::Inside).map(|(name, _)| name.clone()).collect();
+        let inside: Vec<String> = self
+            .instances
+            .iter()
+            .filter(|(_, it)| it.status == Status::Inside)
+            .map(|(name, _)| name.clone())
+            .collect();
         for name in inside {
             info!(process = name, "leaves before it stops");
             let _ = self.command(&name, "release").await?;

@@ -6,6 +6,7 @@ use tracing::{info, warn};
 
 use super::{Ask, Engine, EngineError};
 use crate::control::{Order, Overview, Report};
+use crate::is_name;
 use crate::recorder::Wall;
 
 impl Order {
@@ -19,6 +20,7 @@ impl Order {
                 | Order::Loss(_)
                 | Order::Duplication(_)
                 | Order::Latency { .. }
+                | Order::LatencyLimit(_)
                 | Order::Fifo(_)
                 | Order::Slow(_)
                 | Order::Drift(_)
@@ -30,13 +32,19 @@ impl Order {
 impl Engine {
     pub(super) async fn answer(&mut self, ask: Ask) -> Result<(), EngineError> {
         match ask {
+            // What comes before the process lives waits for it.
+            ask @ (Ask::Order(Order::Command { .. }) | Ask::Command { .. } | Ask::Listen { .. })
+                if !self.started =>
+            {
+                self.early_asks.push(ask);
+            }
             Ask::Order(order) => self.obey(order).await?,
             Ask::Command { name, word, done } => {
                 let result = self.command(&name, word).await?;
                 let _ = done.send(result);
             }
             Ask::Listen { name, to } => {
-                if !self.instances.contains_key(&name) && crate::is_name(&name) && self.started {
+                if !self.instances.contains_key(&name) && is_name(&name) {
                     self.open(&name, Instant::now()).await?;
                 }
                 if let Some(instance) = self.instances.get_mut(&name) {
@@ -44,9 +52,6 @@ impl Engine {
                         let _ = to.send(said.clone());
                     }
                     instance.listeners.push(to);
-                } else if !self.started {
-                    // It is asked again once the process has started.
-                    self.waiting_listeners.push((name, to));
                 }
             }
             Ask::Overview(to) => {
@@ -131,6 +136,7 @@ impl Engine {
                 (Ok(_), Some(None)) => {}
                 (Err(why), _) => warn!(%latency, %why, "cannot pretend this latency"),
             },
+            Order::LatencyLimit(limit) => self.faults.latency_limit = Some(limit),
             Order::Fifo(fifo) => self.fifo = fifo,
             Order::Slow(by) => self.faults.slow = by,
             Order::Drift(rate) if rate.is_finite() && rate > 0.0 => self.drift = rate,

@@ -146,7 +146,10 @@ async fn meet(stream: TcpStream, endpoint: &Shared, guests: &Guests) -> io::Resu
 fn check(hello: &Hello, endpoint: &Shared, named: &Named) -> Result<Address, String> {
     let (me, from) = (endpoint.id, hello.from);
     if hello.cluster != endpoint.cluster {
-        return Err(format!("node {me} belongs to cluster '{}', not to '{}'", endpoint.cluster, hello.cluster));
+        return Err(format!(
+            "node {me} belongs to cluster '{}', not to '{}'",
+            endpoint.cluster, hello.cluster
+        ));
     }
     if hello.to != me {
         return Err(format!("this is node {me}, not {}: check the addresses of the peers", hello.to));

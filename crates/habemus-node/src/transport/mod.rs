@@ -10,8 +10,8 @@ mod stream;
 
 pub(crate) use incoming::{Arrivals, Guests, listen};
 pub(crate) use outgoing::Outgoing;
-pub(crate) use stream::Named;
 pub use queue::{MOST_KEPT, MOST_WAITING, PATIENCE};
+pub(crate) use stream::Named;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,0 +1,5 @@
+//! Real processes: nodes that are killed, stopped and restarted.
+
+mod bench;
+mod faults;
+mod refusals;
