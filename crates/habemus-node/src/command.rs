@@ -14,10 +14,10 @@ use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
 
 use crate::control::{Order, Report};
-use crate::machine::Facts;
 use crate::node::{Node, NodeError, Orders};
 use crate::settings::Settings;
 use crate::tls::TlsFiles;
+use habemus_machine::Facts;
 
 /// What a node is told on the command line. Flags come before the environment, and that before the file.
 #[derive(Args, Clone, Debug, Default)]

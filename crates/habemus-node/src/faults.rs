@@ -9,7 +9,7 @@ use std::time::Duration;
 use habemus::Address;
 use habemus_scenario::Latency;
 
-use crate::random::Random;
+use habemus_machine::Random;
 
 /// What is wrong with the ways to the others.
 #[derive(Debug, Default)]

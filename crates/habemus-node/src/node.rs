@@ -14,12 +14,12 @@ use crate::election::ElectionHandle;
 use crate::engine::{Ask, Engine, EngineError, Listener, Parts};
 use crate::http;
 use crate::lock::Locks;
-use crate::machine::{self, Facts};
-use crate::random::Random;
 use crate::settings::{Settings, SettingsError};
 use crate::store::{Directory, Identity, StoreError};
 use crate::tls::{Tls, TlsError};
 use crate::transport::{Endpoint, Guests, Outgoing, Traffic, listen};
+use habemus_machine::Random;
+use habemus_machine::{self as machine, Facts};
 
 /// So many things that arrived wait for the process at most; then connections wait.
 const INBOX: usize = 1024;

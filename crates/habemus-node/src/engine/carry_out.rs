@@ -10,9 +10,9 @@ use tracing::{debug, info};
 use super::{Cause, Engine, EngineError, Heard, save};
 use crate::control::{Moment, Order, Report};
 use crate::faults::Fate;
-use crate::machine::{Act, Label, Outcome, Said};
 use crate::transport::count;
 use crate::transport::frame::Body;
+use habemus_machine::{Act, Label, Outcome, Said};
 
 /// A frame that leaves as soon as what was recorded is in the system's hands.
 struct Leaving {

@@ -17,14 +17,14 @@ use tracing::{error, info, warn};
 
 use crate::control::{Clients, Moment, Order, Overview, Report};
 use crate::faults::Faults;
-use crate::machine::{Facts, Label, Machine, Outcome, Said};
-use crate::random::Random;
 use crate::recorder::{Recorder, Wall};
 use crate::store::{Directory, Store, StoreError};
 use crate::timers::Timers;
 use crate::transport::frame::Body;
 use crate::transport::{Arrivals, Guests, Outgoing, Shared};
 use crate::{MOST_LOCKS, is_name};
+use habemus_machine::Random;
+use habemus_machine::{Facts, Label, Machine, Outcome, Said};
 
 /// What the engine is asked from within the same program.
 pub(crate) enum Ask {

@@ -17,7 +17,7 @@ use super::frame::{Answer, Body, HELLO_LIMIT, Hello, codec};
 use super::queue::Queue;
 use super::stream::{Stream, dial};
 use super::{Shared, count};
-use crate::random::Random;
+use habemus_machine::Random;
 
 /// A connection that does not stand after so long is given up.
 const DIAL_LIMIT: Duration = Duration::from_secs(2);

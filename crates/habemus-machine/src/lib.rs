@@ -2,7 +2,8 @@
 //!
 //! The catalogue hands out systems whose type is known only to the compiler. [`build`] wraps one process of such a
 //! system in a [`Machine`]. This is the only part of the driver that is compiled once per algorithm, so it does
-//! nothing but translate; transport, timers, storage and records are the same code for all.
+//! nothing but translate; transport, timers, storage and records are the same code for all. It is a crate of its own
+//! so that whoever works on those does not wait for every algorithm to be compiled again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,8 @@ use habemus::{
     Address, Context, Delay, Effect, Message, Problem, Process, Status, Step, Suspicion, System, Topology,
 };
 
-use crate::random::Random;
+mod random;
+pub use random::Random;
 
 /// What there is to know of a system before it runs.
 #[derive(Clone, Debug)]
@@ -35,7 +37,7 @@ pub struct Facts {
 }
 
 /// A process that can be driven without knowing its type.
-pub(crate) trait Machine: Send {
+pub trait Machine: Send {
     /// Another process of the same system at the same place, not started.
     fn fresh(&self) -> Box<dyn Machine>;
 
@@ -43,9 +45,15 @@ pub(crate) trait Machine: Send {
     fn blank(&self) -> Vec<u8>;
 
     /// Starts it; `recovered` is what stable storage held, `None` at the first start.
+    ///
+    /// # Errors
+    /// If that is not what this algorithm stores.
     fn start(&mut self, recovered: Option<&[u8]>, now: Duration, out: &mut Outcome) -> Result<(), Garbled>;
 
     /// A message has arrived.
+    ///
+    /// # Errors
+    /// If it is none of this algorithm; then nothing has changed.
     fn message(
         &mut self,
         from: Address,
@@ -55,6 +63,9 @@ pub(crate) trait Machine: Send {
     ) -> Result<Label, Garbled>;
 
     /// A timer has run out; `key` is what [`Act::SetTimer`] gave.
+    ///
+    /// # Errors
+    /// If nothing ever gave it.
     fn timer(&mut self, key: &[u8], now: Duration, out: &mut Outcome) -> Result<Label, Garbled>;
 
     /// The application asks for something, by a word of the problem; `None` if there is no such word.
@@ -69,48 +80,83 @@ pub(crate) trait Machine: Send {
 
 /// Everything that one handler asked for, as plain data. It is reused from call to call.
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
+pub struct Outcome {
     /// What stable storage must hold before anything else is done.
-    pub(crate) persist: Option<Vec<u8>>,
+    pub persist: Option<Vec<u8>>,
     /// What to do, in this order.
-    pub(crate) acts: Vec<Act>,
+    pub acts: Vec<Act>,
 }
 
 /// One thing to do.
 #[derive(Debug)]
-pub(crate) enum Act {
-    Send { to: Address, bytes: Vec<u8>, label: Label },
-    SetTimer { key: Vec<u8>, after: Delay, background: bool },
-    CancelTimer { key: Vec<u8> },
+pub enum Act {
+    /// Send a message.
+    Send {
+        /// To whom.
+        to: Address,
+        /// The message.
+        bytes: Vec<u8>,
+        /// What people see of it.
+        label: Label,
+    },
+    /// Wake the process later; a running timer of the same key is replaced.
+    SetTimer {
+        /// What to give back then.
+        key: Vec<u8>,
+        /// After how long.
+        after: Delay,
+        /// Whether it is the hum of a detector.
+        background: bool,
+    },
+    /// Do not wake it after all.
+    CancelTimer {
+        /// The timer's key.
+        key: Vec<u8>,
+    },
+    /// Tell the application.
     Output(Said),
+    /// The detector speaks.
     Suspicion(Suspicion),
 }
 
 /// What people see of a message or timer. The text is empty where nobody records.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Label {
-    pub(crate) kind: &'static str,
-    pub(crate) text: String,
-    pub(crate) background: bool,
+pub struct Label {
+    /// The name of the message's kind; empty for timers.
+    pub kind: &'static str,
+    /// All of it, to be shown.
+    pub text: String,
+    /// Whether it is the hum of a detector.
+    pub background: bool,
 }
 
 /// A command or an output: for people, for the record, and for those who know its type.
 #[derive(Clone, Debug)]
-pub(crate) struct Said {
-    pub(crate) label: String,
-    pub(crate) value: serde_json::Value,
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) status: Option<Status>,
+pub struct Said {
+    /// To be shown.
+    pub label: String,
+    /// For the record; null where nobody records.
+    pub value: serde_json::Value,
+    /// For those who know its type, in postcard.
+    pub bytes: Vec<u8>,
+    /// What it makes of the process, if anything.
+    pub status: Option<Status>,
 }
 
 /// Bytes that are not what they should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the bytes are no {0} of this algorithm")]
-pub(crate) struct Garbled(pub(crate) &'static str);
+pub struct Garbled(
+    /// What they should be.
+    pub &'static str,
+);
 
-/// Makes the process at the place of `id` in the system that `request` describes. `describe` says whether labels
-/// are wanted.
-pub(crate) fn build(
+/// Makes the process at the place `me` in the system that `request` describes. `describe` says whether labels are
+/// wanted.
+///
+/// # Errors
+/// If the request makes no sense.
+pub fn build(
     request: &Request<'_>,
     me: Address,
     describe: bool,

@@ -9,39 +9,48 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 
 /// A stream of random numbers.
 #[derive(Debug)]
-pub(crate) struct Random(Pcg64Mcg);
+pub struct Random(Pcg64Mcg);
+
+impl Default for Random {
+    fn default() -> Self {
+        Random::new()
+    }
+}
 
 impl Random {
     /// A stream like no other: the standard library draws the keys of its hashers from the system.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Random(Pcg64Mcg::seed_from_u64(RandomState::new().hash_one(std::process::id())))
     }
 
-    pub(crate) fn bits(&mut self) -> u64 {
+    /// Sixty-four random bits.
+    pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// A number below `bound`, or 0 if that is 0.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
     /// A span from `least` to `most`, both included.
-    pub(crate) fn between(&mut self, least: Duration, most: Duration) -> Duration {
+    pub fn between(&mut self, least: Duration, most: Duration) -> Duration {
         let width = most.saturating_sub(least).as_nanos().try_into().unwrap_or(u64::MAX - 1);
         least + Duration::from_nanos(self.below(width + 1))
     }
 
-    pub(crate) fn delay(&mut self, delay: Delay) -> Duration {
+    /// A span for a timer.
+    pub fn delay(&mut self, delay: Delay) -> Duration {
         self.between(delay.least, delay.most)
     }
 
     /// A number in [0, 1).
-    pub(crate) fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
-    pub(crate) fn happens(&mut self, probability: f64) -> bool {
+    /// True with this probability.
+    pub fn happens(&mut self, probability: f64) -> bool {
         probability > 0.0 && self.unit() < probability
     }
 }
