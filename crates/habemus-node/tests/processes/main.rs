@@ -3,4 +3,6 @@
 mod bench;
 mod catalogue;
 mod faults;
+mod namespaces;
+mod random_faults;
 mod refusals;
