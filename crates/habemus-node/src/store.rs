@@ -60,9 +60,9 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// Whose it is.
-        found: Identity,
+        found: Box<Identity>,
         /// Whose it should be.
-        wanted: Identity,
+        wanted: Box<Identity>,
     },
 }
 
@@ -175,7 +175,7 @@ impl Store {
         let content: Content =
             postcard::from_bytes(body).map_err(|_| corrupt("its content makes no sense"))?;
         if content.identity != self.identity {
-            let (found, wanted) = (content.identity, self.identity.clone());
+            let (found, wanted) = (Box::new(content.identity), Box::new(self.identity.clone()));
             return Err(StoreError::Foreign { path: self.file.clone(), found, wanted });
         }
         self.sequence = content.sequence;

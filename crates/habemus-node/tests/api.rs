@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use habemus_node::{ElectionEvent, LockError, Node, NodeError, Settings};
+use habemus_node::{ElectionEvent, ElectionHandle, LockError, Node, NodeError, Settings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -28,7 +28,7 @@ async fn nodes(algorithm: &str, count: u64, adapt: impl Fn(&mut Settings)) -> Ve
 async fn everybody_sees_the_same_leader_and_the_leader_hears_of_it() {
     let nodes = nodes("majority", 3, |_| {}).await;
     let elections: Vec<_> = nodes.iter().map(|node| node.election().unwrap()).collect();
-    let mut events: Vec<_> = elections.iter().map(|election| election.events()).collect();
+    let mut events: Vec<_> = elections.iter().map(ElectionHandle::events).collect();
     let mut known = Vec::new();
     for election in &elections {
         let mut leader = election.leader();

@@ -86,7 +86,7 @@ impl Console {
                 }
                 Err(why) => Reply::Wrong(why.to_string()),
             },
-            ("stop", who) => match script::parse_processes(who, &Processes::new(&cluster.ids().to_vec())) {
+            ("stop", who) => match script::parse_processes(who, &Processes::new(cluster.ids())) {
                 Ok(processes) => {
                     for id in processes {
                         cluster.terminate(id).await;
@@ -134,7 +134,7 @@ fn named(cluster: &Cluster, word: &str, rest: &str) -> Reply {
     if !is_name(name) {
         return Reply::Wrong(format!("'{name}' will not do as a name: use letters, digits, - and _"));
     }
-    match script::parse_processes(who, &Processes::new(&cluster.ids().to_vec())) {
+    match script::parse_processes(who, &Processes::new(cluster.ids())) {
         Ok(processes) => {
             for id in processes {
                 cluster.order(id, Order::Command { word: word.to_owned(), name: name.to_owned() });

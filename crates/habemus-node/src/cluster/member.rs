@@ -15,7 +15,7 @@ use crate::control::{Order, Report};
 /// What comes from a node.
 #[derive(Debug)]
 pub(super) enum Heard {
-    Report(Report),
+    Report(Box<Report>),
     /// It says no more: it has ended.
     End,
 }
@@ -114,7 +114,7 @@ impl Member {
                 let mut lines = BufReader::new(stdout).lines();
                 while let Ok(Some(line)) = lines.next_line().await {
                     if let Ok(report) = serde_json::from_str(&line) {
-                        let _ = hears.send((id, life, Heard::Report(report)));
+                        let _ = hears.send((id, life, Heard::Report(Box::new(report))));
                     }
                 }
                 let _ = hears.send((id, life, Heard::End));

@@ -323,7 +323,7 @@ impl Cluster {
             }
             Heard::End => Ok(None),
             Heard::Report(report) => {
-                match &report {
+                match report.as_ref() {
                     Report::Listening { address, http } => {
                         member.address = Some(address.clone());
                         member.http.clone_from(http);
@@ -342,7 +342,7 @@ impl Cluster {
                     }
                     _ => {}
                 }
-                Ok(Some(report))
+                Ok(Some(*report))
             }
         }
     }
@@ -462,7 +462,7 @@ impl Cluster {
         if was_alive || member.life == 0 {
             member.life = member.life.max(1);
             self.write_down(Some(id), Happening::Crash);
-            self.foretell_all(id, Order::Suspect(id));
+            self.foretell_all(id, &Order::Suspect(id));
         }
     }
 
@@ -503,13 +503,13 @@ impl Cluster {
                     self.foretell(id, Order::Suspect(other));
                 }
             }
-            self.foretell_all(id, Order::Restore(id));
+            self.foretell_all(id, &Order::Restore(id));
         }
         Ok(())
     }
 
     /// The oracle tells everybody else, after its delay.
-    fn foretell_all(&mut self, about: u64, order: Order) {
+    fn foretell_all(&mut self, about: u64, order: &Order) {
         let others: Vec<u64> = self.alive().filter(|other| *other != about).collect();
         for other in others {
             self.foretell(other, order.clone());
@@ -543,7 +543,7 @@ impl Cluster {
         member.signal(rustix::process::Signal::TERM);
         member.ended().await;
         // The node has written its end down itself.
-        self.foretell_all(id, Order::Suspect(id));
+        self.foretell_all(id, &Order::Suspect(id));
     }
 
     /// Cuts links, each from the first to the second.

@@ -241,10 +241,10 @@ impl Engine {
             let Held { from, body } = entry.remove();
             self.deliver(from, body).await?;
         }
-        if let Some((_, word)) = self.next_command.take_if(|(due, _)| *due <= now) {
-            if let Err(reason) = self.command("", &word).await? {
-                warn!(%reason, "the client cannot go on");
-            }
+        if let Some((_, word)) = self.next_command.take_if(|(due, _)| *due <= now)
+            && let Err(reason) = self.command("", &word).await?
+        {
+            warn!(%reason, "the client cannot go on");
         }
         if let Some((due, (name, key))) = self.timers.pop(now) {
             let elapsed = self.elapsed(now);

@@ -8,6 +8,7 @@ use super::{Ask, Engine, EngineError};
 use crate::control::{Order, Overview, Report};
 use crate::is_name;
 use crate::recorder::Wall;
+use crate::transport::Outgoing;
 
 impl Order {
     /// Whether it only changes what becomes of messages, and so can be followed in the midst of a step.
@@ -149,7 +150,7 @@ impl Engine {
         let facts = &self.parts.facts;
         let status = self.instances.get("").map_or(Status::Idle, |it| it.status);
         let peers = self.parts.endpoint.ids.iter().zip(&self.parts.peers);
-        let connected = peers.filter(|(_, peer)| peer.as_ref().is_some_and(|peer| peer.is_connected()));
+        let connected = peers.filter(|(_, peer)| peer.as_ref().is_some_and(Outgoing::is_connected));
         let locks = self.instances.iter().filter(|(name, _)| !name.is_empty());
         Overview {
             id: self.parts.endpoint.id,
