@@ -94,6 +94,9 @@ pub struct NodeArgs {
     /// What draws a random topology.
     #[arg(long, value_name = "SEED", default_value_t = 1, hide = true)]
     seed: u64,
+    /// Write no trace although supervised: for measurements.
+    #[arg(long, hide = true, requires = "supervised")]
+    untraced: bool,
     /// Obey orders on standard input and report on standard output, as JSON lines; stop when they end.
     #[arg(long, hide = true)]
     supervised: bool,
@@ -273,7 +276,7 @@ impl NodeArgs {
             pulse,
             begin_at,
             data,
-            trace: self.trace || file.trace || self.supervised,
+            trace: self.trace || file.trace || (self.supervised && !self.untraced),
             trace_zero: 0,
             http: self.http.clone().or(file.http),
             tls,

@@ -178,4 +178,6 @@ pub struct Overview {
     pub sent: Vec<(String, u64)>,
     /// Messages its processes received.
     pub received: u64,
+    /// How often its processes entered a critical section.
+    pub entries: u64,
 }

@@ -150,6 +150,7 @@ fn metrics(overview: &Overview, traffic: &Traffic) -> String {
         "Messages that the algorithm received.",
         &plain(overview.received),
     );
+    family("entries_total", "counter", "Entries into critical sections.", &plain(overview.entries));
     family("frames_sent_total", "counter", "Frames written to connections.", &read(&traffic.sent));
     family("bytes_sent_total", "counter", "Bytes written to connections.", &read(&traffic.sent_bytes));
     family("frames_received_total", "counter", "Frames read from connections.", &read(&traffic.received));

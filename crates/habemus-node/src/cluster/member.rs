@@ -51,6 +51,10 @@ impl Member {
         self.child.is_some()
     }
 
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.child.as_ref().and_then(Child::id)
+    }
+
     /// An order is written as soon as the node reads: one that is stopped reads it later.
     pub(super) fn order(&self, order: Order) {
         if let Some(orders) = &self.orders {
@@ -144,7 +148,7 @@ impl Member {
 
     /// Sends a signal; says whether that changed anything.
     pub(super) fn signal(&mut self, signal: Signal) -> bool {
-        let Some(pid) = self.child.as_ref().and_then(Child::id) else { return false };
+        let Some(pid) = self.pid() else { return false };
         let wants_pause = signal == Signal::STOP;
         if signal != Signal::TERM && self.paused == wants_pause {
             return false;

@@ -213,6 +213,11 @@ impl Cluster {
         self.members.get(&id).and_then(|member| member.http.as_deref())
     }
 
+    /// The operating system's number of a node that lives.
+    pub fn pid(&self, id: u64) -> Option<u32> {
+        self.members.get(&id).and_then(Member::pid)
+    }
+
     /// What a node's process is, as far as its reports have come; `None` while it is down.
     pub fn status(&self, id: u64) -> Option<Status> {
         self.members.get(&id).filter(|member| member.is_alive()).map(|member| member.status)

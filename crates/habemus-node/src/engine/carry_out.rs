@@ -223,6 +223,7 @@ impl Engine {
         instance.said = Some(heard);
         let status = status?;
         let before = std::mem::replace(&mut instance.status, status);
+        self.entries += u64::from(status == Status::Inside);
         if name.is_empty() {
             self.client_reacts(status);
         }

@@ -171,6 +171,7 @@ impl Engine {
             pending: self.timers.pending() + self.held.len() + usize::from(self.next_command.is_some()),
             sent: self.sent.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect(),
             received: self.received,
+            entries: self.entries,
         }
     }
 }
