@@ -156,3 +156,61 @@ async fn two_nodes_cannot_live_in_one_directory() {
     assert!(complaint(&output).contains("another node is using"), "{}", complaint(&output));
     cluster.end().await;
 }
+
+/// A good conversation with bytes changed, cut off or repeated at random: whatever comes, the node lives, and a peer
+/// that means it well is still let in.
+#[tokio::test]
+async fn mutated_conversations_never_bring_a_node_down() {
+    use habemus_machine::Random;
+    use habemus_node::transport::frame::{Body, Frame, Hello};
+    use habemus_node::{Node, Settings};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    let node = Node::start(Settings::new("bully", 1, [1, 2])).await.unwrap();
+    let system = "bully with processes 1 2, detector heartbeat, pulse 100ms".to_owned();
+    let mut random = Random::new();
+    let conversation = |life: u64| {
+        let hello =
+            Hello { cluster: "habemus".to_owned(), system: system.clone(), from: 2, to: 1, life }.encode();
+        let mut bytes = [(hello.len() as u32).to_be_bytes().as_slice(), &hello].concat();
+        for number in 1..4 {
+            let body = Body::Message {
+                name: String::new(),
+                number,
+                clock: vec![(0, 1)],
+                hold: 0,
+                bytes: vec![0, 0],
+            };
+            bytes.extend_from_slice(&Frame { number, body }.encode_with_length());
+        }
+        bytes
+    };
+    let say = |bytes: Vec<u8>| {
+        let address = node.address().to_owned();
+        async move {
+            let mut stream = tokio::net::TcpStream::connect(address).await.expect("the node listens");
+            // The node may hang up in the midst of it.
+            let _ = stream.write_all(&bytes).await;
+            let _ = stream.shutdown().await;
+            let mut answer = Vec::new();
+            let _ = tokio::time::timeout(LONG, stream.read_to_end(&mut answer)).await.expect("it hangs up");
+            answer
+        }
+    };
+    for round in 0..300 {
+        let mut bytes = conversation(round + 1);
+        for _ in 0..=random.below(3) {
+            let place = random.below(bytes.len() as u64) as usize;
+            match random.below(4) {
+                0 => bytes[place] ^= 1 << random.below(8),
+                1 => bytes[place] = random.below(256) as u8,
+                2 => bytes.truncate(place.max(1)),
+                _ => bytes.extend_from_within(place..),
+            }
+        }
+        say(bytes).await;
+    }
+    let answer = say(conversation(1000)).await;
+    assert!(answer.len() > 4 && answer[4] == 0, "a good greeting is welcome: {answer:?}");
+    assert!(node.overview().await.unwrap().started, "the node lives");
+}
