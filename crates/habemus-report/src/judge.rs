@@ -1,5 +1,6 @@
 //! Judging a recorded trace: the same monitors and the same expectations as in a simulation.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use habemus::catalogue::{self, Entry, Request, Setup, SetupError, Visitor};
@@ -98,14 +99,18 @@ struct Court<Q: Problem> {
     population: Population,
     statistics: Statistics,
     standing: Standing,
+    /// The longest chain of messages that ends at each process, and that each message on its way ends.
+    depth: Vec<u32>,
+    on_their_way: BTreeMap<(u64, u64), u32>,
     monitors: Vec<(Q::Monitor, Option<Violation>)>,
 }
 
 impl<Q: Problem> Court<Q> {
     fn new(entry: &'static Entry, population: Population) -> Self {
         let monitors = Q::monitors(&population).into_iter().map(|monitor| (monitor, None)).collect();
-        let standing = Standing::new(population.len());
-        Court { entry, population, statistics: Statistics::default(), standing, monitors }
+        let (standing, depth) = (Standing::new(population.len()), vec![0; population.len()]);
+        let (statistics, on_their_way) = (Statistics::default(), BTreeMap::new());
+        Court { entry, population, statistics, standing, depth, on_their_way, monitors }
     }
 
     fn hold(mut self, case: Judge<'_>, promises: &dyn Fn(&str) -> bool) -> Result<Report, JudgeError> {
@@ -122,7 +127,7 @@ impl<Q: Problem> Court<Q> {
             records.extend(broken.into_iter().map(|(property, violation)| Record {
                 at,
                 process,
-                clock: std::collections::BTreeMap::new(),
+                clock: BTreeMap::new(),
                 what: Happening::Violation { property: property.to_owned(), explanation: violation.0 },
             }));
         }
@@ -194,6 +199,7 @@ impl<Q: Problem> Court<Q> {
         match &record.what {
             Happening::Start { recovered } => {
                 statistics.recoveries += u64::from(*recovered);
+                self.depth[process.index()] = 0;
                 self.standing.become_status(at, process, id, Some(Status::Idle), statistics);
                 Ok(self.observe(at, process, &clock, What::Started))
             }
@@ -202,14 +208,19 @@ impl<Q: Problem> Court<Q> {
                 self.standing.become_status(at, process, id, None, statistics);
                 Ok(self.observe(at, process, &clock, What::Crashed))
             }
-            Happening::Send { kind, background, .. } => {
+            Happening::Send { message, kind, background, .. } => {
+                self.on_their_way.insert((id.0, *message), self.depth[process.index()] + 1);
                 statistics.messages += 1;
                 statistics.background += u64::from(*background);
                 *statistics.by_kind.entry(kind.clone()).or_default() += 1;
                 Ok(Vec::new())
             }
-            Happening::Deliver { .. } => {
+            Happening::Deliver { message, from, .. } => {
                 statistics.delivered += 1;
+                let chain = self.on_their_way.get(&(*from, *message)).copied().unwrap_or(0);
+                let depth = &mut self.depth[process.index()];
+                *depth = chain.max(*depth);
+                statistics.longest_chain = statistics.longest_chain.max(chain);
                 Ok(Vec::new())
             }
             Happening::Drop { .. } => {
@@ -259,4 +270,87 @@ impl<Q: Problem> Court<Q> {
 
 fn typed<T: serde::de::DeserializeOwned>(value: &serde_json::Value) -> Result<T, String> {
     serde_json::from_value(value.clone()).map_err(|why| why.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use habemus_trace::Header;
+
+    use super::*;
+
+    const ENTER: &str =
+        r#"{"event":"output","label":"enters","value":{"Entered":{"token":null}},"status":"inside"}"#;
+
+    /// A trace of the coordinator with the processes 1 and 2, of events written as in a trace file.
+    fn trace(events: &[(u64, &str)]) -> Trace {
+        let header = Header {
+            format: habemus_trace::FORMAT,
+            algorithm: "coordinator".to_owned(),
+            problem: "mutual exclusion".to_owned(),
+            title: None,
+            processes: vec![1, 2],
+            topology: "complete".to_owned(),
+            seed: None,
+        };
+        let record = |(at, (process, event)): (usize, &(u64, &str))| Record {
+            at: at as u64,
+            process: Some(*process),
+            clock: BTreeMap::new(),
+            what: serde_json::from_str(event).expect("an event as in a trace file"),
+        };
+        Trace { header, records: events.iter().enumerate().map(record).collect() }
+    }
+
+    fn judged(events: &[(u64, &str)], expect: &Expectations) -> Result<Report, JudgeError> {
+        let options = BTreeMap::new();
+        let request = Request {
+            algorithm: "coordinator",
+            ids: vec![Id(1), Id(2)],
+            shape: None,
+            detector: None,
+            options: &options,
+            pulse: habemus::DEFAULT_PULSE,
+            seed: 1,
+        };
+        let ending = Ending { stop: String::new(), quiet: true, over: true, complete: true, time: 9 };
+        judge(&request, expect, trace(events), &ending)
+    }
+
+    const START: &str = r#"{"event":"start","recovered":false}"#;
+
+    #[test]
+    fn two_that_are_inside_break_the_promise_and_the_trace_says_where() {
+        let report =
+            judged(&[(1, START), (2, START), (1, ENTER), (2, ENTER)], &Expectations::default()).unwrap();
+        assert!(
+            report.failures.iter().any(|failure| failure.contains("EM1 is promised")),
+            "{:?}",
+            report.failures
+        );
+        assert_eq!((report.entered, report.statistics.entries), (vec![1, 2], 2));
+        let last = report.trace.unwrap().records.pop().unwrap();
+        assert!(matches!(last.what, Happening::Violation { .. }) && last.at == 3, "{last:?}");
+    }
+
+    #[test]
+    fn messages_and_the_longest_chain_are_counted() {
+        let send = r#"{"event":"send","message":0,"to":2,"kind":"Request","label":"Request"}"#;
+        let deliver = r#"{"event":"deliver","message":0,"from":1,"kind":"Request","label":"Request"}"#;
+        let answer = r#"{"event":"send","message":0,"to":1,"kind":"Grant","label":"Grant"}"#;
+        let answered = r#"{"event":"deliver","message":0,"from":2,"kind":"Grant","label":"Grant"}"#;
+        let events = [(1, START), (2, START), (1, send), (2, deliver), (2, answer), (1, answered)];
+        let report = judged(&events, &Expectations::default()).unwrap();
+        assert_eq!((report.statistics.messages, report.statistics.longest_chain), (2, 2));
+        assert_eq!(report.failures, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_trace_of_another_system_is_refused() {
+        let strange = judged(&[(7, START)], &Expectations::default()).unwrap_err();
+        assert!(matches!(strange, JudgeError::Foreign { record: 1, .. }), "{strange}");
+        let garbled = r#"{"event":"output","label":"leads","value":{"Leads":{"term":0}}}"#;
+        assert!(matches!(judged(&[(1, garbled)], &Expectations::default()), Err(JudgeError::Foreign { .. })));
+        let unknown = Expectations { holds: vec!["EM9".to_owned()], ..Expectations::default() };
+        assert!(matches!(judged(&[(1, START)], &unknown), Err(JudgeError::UnknownProperty { .. })));
+    }
 }
