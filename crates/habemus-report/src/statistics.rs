@@ -68,7 +68,8 @@ impl Spread {
         self.count += 1;
     }
 
-    pub(crate) fn merge(&mut self, other: &Spread) {
+    /// Counts all spans of another.
+    pub fn merge(&mut self, other: &Spread) {
         if other.count > 0 {
             self.least = if self.count == 0 { other.least } else { self.least.min(other.least) };
             self.most = self.most.max(other.most);
