@@ -350,6 +350,7 @@ mod tests {
             options: &options,
             pulse: habemus::DEFAULT_PULSE,
             seed: 0,
+            signatures: None,
         };
         build(&request, Address(1), true).expect("the catalogue has a bully").1
     }

@@ -341,7 +341,8 @@ async fn live(settings: Settings) -> Result<(), CommandError> {
     if !supervised && waits_to_be_told(node.facts()) {
         orders.give(Order::Command { word: "elect".to_owned(), name: String::new() });
     }
-    std::thread::spawn(move || read_orders(&orders, supervised));
+    let has_names = node.facts().entry.problem == "mutual exclusion";
+    std::thread::spawn(move || read_orders(&orders, supervised, has_names));
     tokio::select! {
         result = node.finished() => return Ok(result?),
         _ = terminate.recv() => info!("asked to stop"),
@@ -356,13 +357,17 @@ fn waits_to_be_told(facts: &Facts) -> bool {
 }
 
 /// Reads orders from standard input: JSON of a supervisor, words of a person.
-fn read_orders(orders: &Orders, supervised: bool) {
+fn read_orders(orders: &Orders, supervised: bool, has_names: bool) {
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         let order = match (line.trim(), supervised) {
             ("", _) => continue,
             (json, true) => serde_json::from_str(json).map_err(|why| why.to_string()),
             ("stop", _) => Ok(Order::Stop),
+            // Only locks have names; elsewhere a command may carry a value.
+            (words, false) if !has_names => {
+                Ok(Order::Command { word: words.to_owned(), name: String::new() })
+            }
             (words, false) => {
                 let (word, name) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
                 Ok(Order::Command { word: word.to_owned(), name: name.trim().to_owned() })

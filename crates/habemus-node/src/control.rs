@@ -106,6 +106,8 @@ pub enum Moment {
     Leaves,
     /// It suspects another.
     Suspects,
+    /// It has decided.
+    Decides,
 }
 
 impl Moment {
@@ -116,6 +118,7 @@ impl Moment {
             (_, Status::Following(_)) => Some(Moment::Follows),
             (_, Status::Inside) => Some(Moment::Enters),
             (Status::Inside, Status::Idle) => Some(Moment::Leaves),
+            (_, Status::Decided) => Some(Moment::Decides),
             _ => None,
         }
     }

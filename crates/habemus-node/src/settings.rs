@@ -148,6 +148,8 @@ impl Settings {
             options: &self.options,
             pulse: self.pulse,
             seed: self.seed,
+            // Keys that anybody can derive are good enough to look at an algorithm, and for nothing else.
+            signatures: self.supervised.then_some(habemus_signatures::ed25519 as habemus::signatures::Scheme),
         })
     }
 

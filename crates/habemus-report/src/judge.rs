@@ -101,6 +101,8 @@ struct Court<Q: Problem> {
     standing: Standing,
     /// The longest chain of messages that ends at each process, and that each message on its way ends.
     depth: Vec<u32>,
+    /// What the processes that are up have decided.
+    decided: BTreeMap<u64, String>,
     on_their_way: BTreeMap<(u64, u64), u32>,
     monitors: Vec<(Q::Monitor, Option<Violation>)>,
 }
@@ -109,8 +111,8 @@ impl<Q: Problem> Court<Q> {
     fn new(entry: &'static Entry, population: Population) -> Self {
         let monitors = Q::monitors(&population).into_iter().map(|monitor| (monitor, None)).collect();
         let (standing, depth) = (Standing::new(population.len()), vec![0; population.len()]);
-        let (statistics, on_their_way) = (Statistics::default(), BTreeMap::new());
-        Court { entry, population, statistics, standing, depth, on_their_way, monitors }
+        let (statistics, decided, on_their_way) = (Statistics::default(), BTreeMap::new(), BTreeMap::new());
+        Court { entry, population, statistics, standing, depth, decided, on_their_way, monitors }
     }
 
     fn hold(mut self, case: Judge<'_>, promises: &dyn Fn(&str) -> bool) -> Result<Report, JudgeError> {
@@ -163,6 +165,7 @@ impl<Q: Problem> Court<Q> {
             leaders: named(&|address| self.standing.status(address) == Some(Status::Leading)),
             down: named(&|address| self.standing.status(address).is_none()),
             entered: self.standing.entered().iter().map(|&address| self.population.id(address).0).collect(),
+            decided: self.decided.clone(),
             statistics: self.statistics.clone(),
             properties,
             expected_something: *case.expect != Expectations::default(),
@@ -205,6 +208,7 @@ impl<Q: Problem> Court<Q> {
             }
             Happening::Crash => {
                 statistics.crashes += 1;
+                self.decided.remove(&id.0);
                 self.standing.become_status(at, process, id, None, statistics);
                 Ok(self.observe(at, process, &clock, What::Crashed))
             }
@@ -240,6 +244,9 @@ impl<Q: Problem> Court<Q> {
             }
             Happening::Output { value, status, .. } => {
                 let output: Q::Output = typed(value)?;
+                if let Some(decision) = Q::decision(&output) {
+                    self.decided.insert(id.0, decision);
+                }
                 if let Some(status) = *status {
                     self.standing.become_status(at, process, id, Some(status), statistics);
                 }
@@ -311,6 +318,7 @@ mod tests {
             options: &options,
             pulse: habemus::DEFAULT_PULSE,
             seed: 1,
+            signatures: None,
         };
         let ending = Ending { stop: String::new(), quiet: true, over: true, complete: true, time: 9 };
         judge(&request, expect, trace(events), &ending)

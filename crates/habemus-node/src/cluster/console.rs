@@ -115,7 +115,8 @@ impl Console {
             }
         };
         if let habemus_scenario::Action::Command { word, .. } = &action
-            && !self.commands.contains(&word.as_str())
+            // A command may carry a value: propose 7.
+            && !self.commands.contains(&word.split(' ').next().unwrap_or_default())
         {
             let known = self.commands.join(", ");
             return Ok(Reply::Wrong(format!(

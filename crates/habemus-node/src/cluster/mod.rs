@@ -636,6 +636,7 @@ fn moment(kind: &habemus_scenario::TriggerKind) -> Option<Moment> {
         TriggerKind::Enters => Moment::Enters,
         TriggerKind::Leaves => Moment::Leaves,
         TriggerKind::Suspects => Moment::Suspects,
+        TriggerKind::Decides => Moment::Decides,
         TriggerKind::Crashes => return None,
     })
 }

@@ -115,6 +115,7 @@ async fn assert_well(mut cluster: Cluster) {
         options: &options,
         pulse: habemus::DEFAULT_PULSE,
         seed: 1,
+        signatures: None,
     };
     let ending = Ending { stop: String::new(), quiet: false, over: false, complete: true, time: 0 };
     let trace = cluster.trace(None).expect("traces can be read");

@@ -81,6 +81,7 @@ fn verdict(
         options,
         pulse: habemus::DEFAULT_PULSE,
         seed: 1,
+        signatures: None,
     };
     let ending = Ending { stop: String::new(), quiet: false, over: false, complete: true, time: 0 };
     let trace = cluster.trace(None).expect("traces can be read");
