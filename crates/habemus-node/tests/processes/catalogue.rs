@@ -46,7 +46,7 @@ fn assert_kept(cluster: &Cluster, entry: &Entry) {
         options: &options,
         pulse: habemus::DEFAULT_PULSE,
         seed: 1,
-        signatures: None,
+        signatures: Some(habemus_signatures::ed25519),
     };
     let ending = Ending { stop: String::new(), quiet: false, over: false, complete: true, time: 0 };
     let trace = cluster.trace(None).expect("traces can be read");
@@ -182,5 +182,30 @@ async fn every_lock_lets_one_in_at_a_time_and_stays_safe_after_a_crash() {
         ENTRIES.iter().filter(|entry| entry.problem == "mutual exclusion").collect();
     for some in all.chunks(TOGETHER) {
         join_all(some.iter().map(|entry| excludes(entry))).await;
+    }
+}
+
+async fn decides(entry: &'static Entry) {
+    let scratch = Scratch::new();
+    let mut cluster = start(&scratch, entry, 4).await;
+    cluster.begin();
+    for id in 1..=4 {
+        cluster.order(id, command("propose 1"));
+    }
+    until(&mut cluster, &format!("{}: a decision of all", entry.name), |it| {
+        it.alive().all(|id| it.status(id) == Some(Status::Decided))
+    })
+    .await;
+    cluster.kill(4).await;
+    assert_kept(&cluster, entry);
+    cluster.end().await;
+}
+
+#[tokio::test]
+async fn every_agreement_decides() {
+    let all: Vec<&'static Entry> = ENTRIES.iter().filter(|entry| entry.problem == "agreement").collect();
+    assert!(!all.is_empty(), "the catalogue has agreements");
+    for some in all.chunks(TOGETHER) {
+        join_all(some.iter().map(|entry| decides(entry))).await;
     }
 }
