@@ -4,6 +4,9 @@ use std::io;
 
 use habemus::catalogue::SetupError;
 use habemus_check::CheckError;
+use habemus_node::cluster::ClusterError;
+use habemus_node::command::CommandError;
+use habemus_report::JudgeError;
 use habemus_scenario::{Parsed, Place, ReadError, ScenarioErrors, nearest};
 use habemus_sim::{CostError, PlanError, RunError};
 use owo_colors::OwoColorize;
@@ -45,6 +48,17 @@ impl Complaint {
                 }
             }
             Complaint::ClosedPipe => {}
+        }
+    }
+
+    /// An error of judging a trace, pointing into the file that the scenario came from, if it came from one.
+    pub(crate) fn from_judge(error: JudgeError, parsed: Option<&Parsed>) -> Self {
+        match error {
+            JudgeError::Setup(error) => Complaint::from_run(RunError::Setup(error), parsed),
+            JudgeError::UnknownProperty { name, problem, known } => {
+                Complaint::from_run(RunError::UnknownProperty { name, problem, known }, parsed)
+            }
+            error @ JudgeError::Foreign { .. } => Complaint::new(error.to_string()),
         }
     }
 
@@ -131,6 +145,18 @@ impl From<CostError> for Complaint {
             CostError::Setup(error) => error.into(),
             error => Complaint::new(error.to_string()),
         }
+    }
+}
+
+impl From<ClusterError> for Complaint {
+    fn from(error: ClusterError) -> Self {
+        Complaint::new(error.to_string())
+    }
+}
+
+impl From<CommandError> for Complaint {
+    fn from(error: CommandError) -> Self {
+        Complaint::new(error.to_string())
     }
 }
 

@@ -25,6 +25,7 @@ use crate::complaint::Complaint;
   habemus sweep bully --processes 5 --crash-rate 2/s --seeds 10000
   habemus check ricart-agrawala --processes 3
   habemus cost chang-roberts --processes 2..65536
+  habemus cluster --processes 5 --algorithm bully
 
 Exit codes: 0 it holds, 1 it does not, 2 bad input, 3 incomplete.")]
 struct Habemus {
@@ -52,6 +53,12 @@ enum Command {
     Timeout(commands::timeout::Timeout),
     /// How likely coordinators that forget let two participants in.
     Quorum(commands::quorum::Quorum),
+    /// Run one process of an algorithm as a node on a real network.
+    Node(Box<commands::node::Node>),
+    /// Run many nodes on this machine, with a console or a scenario file.
+    Cluster(Box<commands::cluster::Cluster>),
+    /// Make certificates for mutual TLS between nodes, for development.
+    Certs(commands::certs::Certs),
     /// Draw a recorded trace.
     Draw(commands::draw::Draw),
     /// Print completions for a shell.
@@ -88,6 +95,9 @@ fn main() -> ExitCode {
         Command::Detectors(detectors) => detectors.execute(),
         Command::Timeout(timeout) => timeout.execute(),
         Command::Quorum(quorum) => quorum.execute(),
+        Command::Node(node) => node.execute(),
+        Command::Cluster(cluster) => cluster.execute(),
+        Command::Certs(certs) => certs.execute(),
         Command::Draw(draw) => draw.execute(),
         Command::Completions(completions) => completions.execute(),
     };

@@ -15,6 +15,7 @@ use habemus::catalogue::{self, DetectorSetup, SetupError};
 use habemus::detector::any::AnyDetector;
 use habemus::detector::heartbeat::Message;
 use habemus::{Address, Id, Suspicion};
+use habemus_report::Spread;
 use habemus_scenario::{Action, Cue, Occasion, Scenario, Until};
 use serde::{Serialize, Serializer};
 
@@ -22,7 +23,6 @@ use crate::observer::{Notice, Observer};
 use crate::random::{Stream, Use};
 use crate::run::{RunError, with_drawn_faults};
 use crate::simulation::{Control, Limits, Simulation, Stop};
-use crate::statistics::Spread;
 use crate::sweep::Sweeping;
 use crate::time::{Time, nanos};
 

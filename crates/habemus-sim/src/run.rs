@@ -5,12 +5,12 @@ use std::time::Duration;
 use habemus::catalogue::{self, Entry, Request, Setup, SetupError, Shape, Visitor};
 use habemus::property::{End, Monitor, Population};
 use habemus::{Address, Id, Process, Status};
+use habemus_report::{PropertyLine, Report};
 use habemus_scenario::{Occasion, Scenario, TimeModel, TopologyChoice, Until};
 use habemus_trace::Header;
 
 use crate::faults::draw_faults;
 use crate::plan::PlanError;
-use crate::report::{PropertyLine, Report};
 use crate::simulation::{Control, Limits, Simulation, Stop};
 use crate::time::{Time, nanos};
 use crate::watch::{CLOCK_LIMIT, TRACE_LIMIT, Watch};
@@ -165,7 +165,10 @@ impl Visitor for Play<'_> {
 }
 
 /// The scenario with the faults of its seed written into the script; `None` if none are drawn.
-pub(crate) fn with_drawn_faults(scenario: &Scenario) -> Result<Option<Scenario>, RunError> {
+///
+/// # Errors
+/// If the rates are beyond reason.
+pub fn with_drawn_faults(scenario: &Scenario) -> Result<Option<Scenario>, RunError> {
     let Some(random) = &scenario.random else { return Ok(None) };
     let most = random.crashes.max(random.pauses).max(random.cuts) * random.until.as_secs_f64();
     if most > MOST_FAULTS {
@@ -246,7 +249,7 @@ fn report<P: Process>(
         problem: setup.entry.problem.to_owned(),
         processes: population.len(),
         seed: scenario.seed,
-        stop: Report::describe(stop).to_owned(),
+        stop: describe(stop).to_owned(),
         quiet: stop == Stop::Quiet,
         complete: end == End::Quiet || matches!(stop, Stop::Agreed | Stop::Time | Stop::Events),
         leader: watch.agreed_leader().map(|leader| leader.0),
@@ -274,4 +277,16 @@ fn report<P: Process>(
     }
     report.failures = report.check(&scenario.expect);
     Ok(report)
+}
+
+fn describe(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Quiet => "nothing more could happen",
+        Stop::Agreed => "all live processes agreed on the leader",
+        Stop::Time => "the time asked for had come",
+        Stop::Events => "the number of events asked for was reached",
+        Stop::TimeLimit => "the time limit was reached",
+        Stop::EventLimit => "the event limit was reached",
+        Stop::Interrupted => "it was interrupted",
+    }
 }

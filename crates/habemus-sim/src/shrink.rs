@@ -1,8 +1,8 @@
 //! Making a failing run smaller: fewer faults, the same failure.
 
+use habemus_report::Report;
 use habemus_scenario::{Action, Cue, Scenario};
 
-use crate::report::Report;
 use crate::run::{run, with_drawn_faults};
 
 /// A failing scenario with as few faults as could be found.

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use habemus_scenario::Scenario;
 use serde::Serialize;
 
-use crate::report::Report;
 use crate::run::{RunError, run};
+use habemus_report::Report;
 
 /// How a sweep is going, to be looked at from another thread.
 #[derive(Debug, Default)]

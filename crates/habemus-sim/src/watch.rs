@@ -7,12 +7,12 @@ use std::time::Duration;
 use habemus::clock::VectorClock;
 use habemus::property::{End, Monitor, Observation, Population, Verdict, Violation, What};
 use habemus::{Address, Id, Message, Problem, Process, Status, Suspicion};
+use habemus_report::{Standing, Statistics};
 use habemus_trace::{Dropped, Happening, Header, Record, Trace};
 use serde::Serialize;
 
 use crate::digest::Digest;
 use crate::observer::{NetworkChange, Notice, Observer};
-use crate::statistics::{Ballot, Statistics};
 use crate::time::Time;
 
 /// Vector clocks are kept in systems of at most this many processes: each event copies one.
@@ -38,11 +38,7 @@ pub struct Watch<P: Process> {
     by_kind: Vec<(&'static str, u64)>,
     /// The longest chain that ends at each process.
     depth: Vec<u32>,
-    /// What each process is, and since when; `None` while it is down.
-    status: Vec<Option<(Status, Time)>>,
-    ballot: Ballot,
-    last_leader: Option<Address>,
-    entered: Vec<Address>,
+    standing: Standing,
     /// What the processes that are up have decided.
     decided: BTreeMap<Address, String>,
     monitors: Vec<Watched<P::Problem>>,
@@ -69,9 +65,6 @@ pub struct PropertyReport {
     pub verdict: Verdict,
 }
 
-/// How many entries into the critical section are remembered by name.
-const ENTRIES_KEPT: usize = 10_000;
-
 impl<P: Process> Watch<P> {
     /// Watches a system; `trace` is the header of the trace to write, if one is wanted.
     pub fn new(population: Population, trace: Option<Header>) -> Self {
@@ -82,10 +75,7 @@ impl<P: Process> Watch<P> {
             statistics: Statistics::default(),
             by_kind: Vec::new(),
             depth: vec![0; count],
-            status: vec![None; count],
-            ballot: Ballot::default(),
-            last_leader: None,
-            entered: Vec::new(),
+            standing: Standing::new(count),
             decided: BTreeMap::new(),
             monitors,
             clocks: (count <= CLOCK_LIMIT).then(|| vec![VectorClock::default(); count]),
@@ -122,12 +112,12 @@ impl<P: Process> Watch<P> {
 
     /// What each process is; `None` while it is down.
     pub fn status(&self, address: Address) -> Option<Status> {
-        self.status[address.index()].map(|(status, _)| status)
+        self.standing.status(address)
     }
 
     /// Who entered, in order (the first ten thousand entries).
     pub fn entered(&self) -> &[Address] {
-        &self.entered
+        self.standing.entered()
     }
 
     /// What the processes that are up have decided, of those that have.
@@ -137,11 +127,7 @@ impl<P: Process> Watch<P> {
 
     /// The leader that every live process names, if it is alive and knows it.
     pub fn agreed_leader(&self) -> Option<Id> {
-        let leader = self.ballot.agreed()?;
-        // Most often it is the one that became leader last; but that one may have yielded to one before it.
-        let last = self.last_leader.filter(|last| self.population.id(*last) == leader);
-        let address = last.or_else(|| self.population.address(leader))?;
-        matches!(self.status[address.index()], Some((Status::Leading, _))).then_some(leader)
+        self.standing.agreed_leader(&self.population)
     }
 
     /// The fingerprint of everything that happened so far.
@@ -235,38 +221,7 @@ impl<P: Process> Watch<P> {
 
     fn become_status(&mut self, at: Time, process: Address, status: Option<Status>) {
         let id = self.population.id(process);
-        let before = self.status[process.index()];
-        if let Some((before, _)) = before {
-            self.ballot.count(id, before, false);
-        }
-        if let Some(status) = status {
-            self.ballot.count(id, status, true);
-        }
-        let before_status = before.map(|(status, _)| status);
-        self.status[process.index()] = match (before, status) {
-            // The same again does not start anew: a second request is the first one still.
-            (Some((old, since)), Some(new)) if old == new => Some((old, since)),
-            (_, new) => new.map(|status| (status, at)),
-        };
-        match status {
-            Some(Status::Leading) if before_status != Some(Status::Leading) => {
-                self.statistics.elections_won += 1;
-                if self.last_leader.is_some_and(|last| last != process) {
-                    self.statistics.leader_changes += 1;
-                }
-                self.last_leader = Some(process);
-            }
-            Some(Status::Inside) => {
-                self.statistics.entries += 1;
-                if self.entered.len() < ENTRIES_KEPT {
-                    self.entered.push(process);
-                }
-                if let Some((Status::Waiting, since)) = before {
-                    self.statistics.waiting.add(at - since);
-                }
-            }
-            _ => {}
-        }
+        self.standing.become_status(at, process, id, status, &mut self.statistics);
     }
 }
 
@@ -360,7 +315,7 @@ impl<P: Process> Observer<P> for Watch<P> {
             Notice::Command(command) => {
                 self.digest(9, at, process, process, command);
                 let status = P::Problem::status_after_command(command);
-                let idle = matches!(self.status[process.index()], Some((Status::Idle, _)));
+                let idle = self.standing.status(process) == Some(Status::Idle);
                 if let (Some(status), true) = (status, idle) {
                     self.become_status(at, process, Some(status));
                 }

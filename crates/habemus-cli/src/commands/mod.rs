@@ -1,12 +1,15 @@
 //! The subcommands, one file each.
 
 pub(crate) mod check;
+pub(crate) mod certs;
+pub(crate) mod cluster;
 pub(crate) mod completions;
 pub(crate) mod cost;
 pub(crate) mod detectors;
 pub(crate) mod draw;
 pub(crate) mod guarantees;
 pub(crate) mod list;
+pub(crate) mod node;
 pub(crate) mod quorum;
 pub(crate) mod run;
 pub(crate) mod sweep;

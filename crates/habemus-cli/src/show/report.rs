@@ -86,8 +86,11 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     if statistics.dropped > 0 {
         figures.push(("lost", plural(statistics.dropped, "message", "messages")));
     }
-    let bytes = format!("{}, the largest message {}", grouped(statistics.bytes), statistics.largest);
-    figures.push(("bytes", bytes));
+    // A recorded trace does not know them.
+    if statistics.bytes > 0 {
+        let bytes = format!("{}, the largest message {}", grouped(statistics.bytes), statistics.largest);
+        figures.push(("bytes", bytes));
+    }
     figures.push(("longest chain", plural(u64::from(statistics.longest_chain), "message", "messages")));
     figures.push(("events", grouped(statistics.events)));
     if report.problem == "election" {

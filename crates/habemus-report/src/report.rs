@@ -7,7 +7,6 @@ use habemus_scenario::{Count, Expectations};
 use habemus_trace::Trace;
 use serde::Serialize;
 
-use crate::simulation::Stop;
 use crate::statistics::Statistics;
 
 /// Everything to be said of a run.
@@ -70,7 +69,8 @@ pub struct PropertyLine {
 }
 
 impl PropertyLine {
-    pub(crate) fn new(name: &str, demand: &str, verdict: Verdict, promised: bool) -> Self {
+    /// What became of a property, as a line.
+    pub fn new(name: &str, demand: &str, verdict: Verdict, promised: bool) -> Self {
         let (verdict, explanation) = match verdict {
             Verdict::Holds => ("holds", None),
             Verdict::Violated(violation) => ("violated", Some(violation.0)),
@@ -86,24 +86,12 @@ impl Report {
         self.failures.is_empty()
     }
 
-    pub(crate) fn describe(stop: Stop) -> &'static str {
-        match stop {
-            Stop::Quiet => "nothing more could happen",
-            Stop::Agreed => "all live processes agreed on the leader",
-            Stop::Time => "the time asked for had come",
-            Stop::Events => "the number of events asked for was reached",
-            Stop::TimeLimit => "the time limit was reached",
-            Stop::EventLimit => "the event limit was reached",
-            Stop::Interrupted => "it was interrupted",
-        }
-    }
-
     fn property(&self, name: &str) -> Option<&PropertyLine> {
         self.properties.iter().find(|line| line.name == name)
     }
 
     /// What is not as expected. A promise that is broken without being expected so is one of those.
-    pub(crate) fn check(&self, expect: &Expectations) -> Vec<String> {
+    pub fn check(&self, expect: &Expectations) -> Vec<String> {
         let mut failures = Vec::new();
         if let Some(leader) = expect.leader
             && self.leader != Some(leader)
@@ -191,7 +179,7 @@ impl Report {
     }
 
     /// Names of properties, in expectations, that this run does not know.
-    pub(crate) fn unknown_properties<'a>(&self, expect: &'a Expectations) -> Vec<&'a String> {
+    pub fn unknown_properties<'a>(&self, expect: &'a Expectations) -> Vec<&'a String> {
         let all = expect.holds.iter().chain(&expect.violates);
         all.filter(|name| self.property(name).is_none()).collect()
     }

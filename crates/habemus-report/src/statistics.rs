@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use habemus::{Id, Status};
 use serde::Serialize;
 
-use crate::time::Time;
-
 /// The figures of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Statistics {
@@ -29,7 +27,7 @@ pub struct Statistics {
     /// Timers that ran out.
     pub timers: u64,
     /// Virtual time at the end, in nanoseconds.
-    pub time: Time,
+    pub time: u64,
     /// Events that took place.
     pub events: u64,
     /// How often a process became leader.
@@ -54,22 +52,24 @@ pub struct Spread {
     /// How many spans.
     pub count: u64,
     /// The shortest.
-    pub least: Time,
+    pub least: u64,
     /// The sum of all.
-    pub total: Time,
+    pub total: u64,
     /// The longest.
-    pub most: Time,
+    pub most: u64,
 }
 
 impl Spread {
-    pub(crate) fn add(&mut self, span: Time) {
+    /// Counts a span.
+    pub fn add(&mut self, span: u64) {
         self.least = if self.count == 0 { span } else { self.least.min(span) };
         self.most = self.most.max(span);
         self.total += span;
         self.count += 1;
     }
 
-    pub(crate) fn merge(&mut self, other: &Spread) {
+    /// Counts all spans of another.
+    pub fn merge(&mut self, other: &Spread) {
         if other.count > 0 {
             self.least = if self.count == 0 { other.least } else { self.least.min(other.least) };
             self.most = self.most.max(other.most);
@@ -86,14 +86,14 @@ impl Spread {
 
 /// Who names whom as leader, kept up to date so that agreement is a question of a moment.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ballot {
+pub struct Ballot {
     votes: BTreeMap<Id, usize>,
     undecided: usize,
 }
 
 impl Ballot {
     /// A process whose own identifier is `id` comes to (or leaves) this status.
-    pub(crate) fn count(&mut self, id: Id, status: Status, comes: bool) {
+    pub fn count(&mut self, id: Id, status: Status, comes: bool) {
         let named = match status {
             Status::Leading => Some(id),
             Status::Following(Some(leader)) => Some(leader),
@@ -118,7 +118,7 @@ impl Ballot {
     }
 
     /// The one leader that everybody names.
-    pub(crate) fn agreed(&self) -> Option<Id> {
+    pub fn agreed(&self) -> Option<Id> {
         match (self.undecided, self.votes.len()) {
             (0, 1) => self.votes.keys().next().copied(),
             _ => None,

@@ -1,0 +1,44 @@
+//! `habemus certs`: certificates for mutual TLS between nodes.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use habemus_node::certs;
+use habemus_scenario::script;
+
+use crate::complaint::Complaint;
+use crate::{Outcome, output};
+
+/// Make certificates for mutual TLS between nodes, for development.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  habemus certs --ids 1..5 --out certs
+  habemus node … --tls-authority certs/authority.pem \\
+      --tls-certificate certs/node-3.pem --tls-key certs/node-3.key
+
+An authority that is in the directory already signs the new certificates.")]
+pub(crate) struct Certs {
+    /// The nodes: 1..5 or 3,17,24.
+    #[arg(long, value_name = "IDS")]
+    ids: String,
+    /// Where to put the files.
+    #[arg(long, value_name = "DIR", default_value = "certs")]
+    out: PathBuf,
+}
+
+impl Certs {
+    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+        let ids = script::parse_ids(&self.ids).map_err(|why| Complaint::new(format!("--ids: {why}")))?;
+        if ids.len() > 10_000 {
+            return Err(Complaint::new("--ids: at most 10000 certificates are made at once"));
+        }
+        certs::make(&self.out, &ids).map_err(|error| Complaint::new(error.to_string()))?;
+        let out = self.out.display();
+        output::print(&format!(
+            "{out}/authority.pem signs {} certificate{}; keep {out}/authority.key to yourself",
+            ids.len(),
+            if ids.len() == 1 { "" } else { "s" }
+        ))?;
+        Ok(Outcome::Holds)
+    }
+}

@@ -1,0 +1,369 @@
+//! `habemus cluster`: many nodes on this machine, obeying a console or a scenario file.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use habemus::catalogue;
+use habemus_node::cluster::console::{Console, Reply};
+use habemus_node::cluster::{self, Blueprint, Program, play};
+use habemus_node::{Facts, Order, Report as Said, certs, facts};
+use habemus_report::{Ending, Report, judge};
+use habemus_scenario::{Parsed, Processes, Scenario, TimeModel, TopologyChoice, script, units};
+use habemus_trace::Happening;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::draw::{Format, Style};
+use crate::args::parse_options;
+use crate::complaint::Complaint;
+use crate::{Outcome, output, show};
+
+/// Run many nodes on this machine, with a console or a scenario file.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  habemus cluster --processes 5 --algorithm bully
+  printf 'wait leader\\nkill 5\\nwait leader\\nstatus\\n' | habemus cluster --algorithm bully
+  habemus cluster exhibits/s1-chang-roberts.toml --draw text
+
+Every node is a process of its own with its own data directory. At the end what they recorded is merged and
+checked by the same monitors as in the simulator.
+Exit codes: 0 as expected, 1 not as expected, 2 bad input, 3 cut off.")]
+pub(crate) struct Cluster {
+    /// A scenario file to play; without one, words come from standard input (`help` shows them).
+    #[arg(value_name = "FILE", conflicts_with_all = ["algorithm", "processes", "ids"])]
+    file: Option<PathBuf>,
+    /// The algorithm (`habemus list` shows them).
+    #[arg(long, value_name = "NAME", required_unless_present = "file", help_heading = "System")]
+    algorithm: Option<String>,
+    /// How many nodes; their identifiers are 1 to N.
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "N",
+        default_value_t = 5,
+        conflicts_with = "ids",
+        help_heading = "System"
+    )]
+    processes: u64,
+    /// The identifiers, in the order of their places: 3,17,24 or 0..7.
+    #[arg(long, value_name = "IDS", help_heading = "System")]
+    ids: Option<String>,
+    /// How the processes are connected: complete, ring, grid, …
+    #[arg(long, value_name = "SHAPE", conflicts_with = "links", help_heading = "System")]
+    topology: Option<String>,
+    /// The links themselves: 1-2,2-3,3-1.
+    #[arg(long, value_name = "LINKS", help_heading = "System")]
+    links: Option<String>,
+    /// The failure detector [default: heartbeat; in a scenario what the file says, and the cluster plays the oracle].
+    #[arg(long, value_name = "NAME", help_heading = "System")]
+    detector: Option<String>,
+    /// An option of the algorithm or detector.
+    #[arg(short = 'o', long = "option", value_name = "NAME=VALUE", help_heading = "System")]
+    options: Vec<String>,
+
+    /// Where the nodes keep their data, which is left there [default: a temporary directory, removed at the end].
+    #[arg(long, value_name = "DIR", help_heading = "Run")]
+    data: Option<PathBuf>,
+    /// Mutual TLS between the nodes, with certificates made for the occasion.
+    #[arg(long, help_heading = "Run")]
+    tls: bool,
+    /// Everything takes so many times longer than the scenario says, also the nodes' own timers.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, help_heading = "Run")]
+    slower: f64,
+    /// How long a system that never rests is left in peace before it is judged.
+    #[arg(long, value_name = "TIME", default_value = "3s", help_heading = "Run")]
+    peace: String,
+    /// How long a scenario may take in all.
+    #[arg(long, value_name = "TIME", default_value = "120s", help_heading = "Run")]
+    patience: String,
+
+    /// Write the merged trace to a file, as JSON lines.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    trace: Option<PathBuf>,
+    /// Draw what happened.
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
+    draw: Option<Format>,
+    #[command(flatten)]
+    style: Style,
+    /// The report as JSON.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// More nodes would bring the machine down before they would show anything.
+const MOST_NODES: usize = 100;
+
+impl Cluster {
+    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+        let parsed = self.file.as_ref().map(habemus_scenario::read).transpose()?;
+        let scenario = self.scenario(parsed.as_ref())?;
+        let drawn = habemus_sim::with_drawn_faults(&scenario);
+        let drawn = drawn.map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
+        let scenario = drawn.unwrap_or(scenario);
+        let wrong = |error| Complaint::from_run(error, parsed.as_ref());
+        let request = habemus_sim::request(&scenario).map_err(wrong)?;
+        let facts = facts(&request).map_err(|error| wrong(error.into()))?;
+        check(&scenario, &facts)?;
+        let directory = Directory::new(self.data.as_deref())?;
+        let blueprint = self.blueprint(&scenario, &facts, &directory.path)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (trace, ending) = runtime.block_on(self.live(blueprint, &scenario, &facts, parsed.as_ref()))?;
+        let report = judge(&request, &scenario.expect, trace, &ending);
+        let report = report.map_err(|error| Complaint::from_judge(error, parsed.as_ref()))?;
+        self.show(&scenario, &report)?;
+        Ok(match (report.succeeded(), report.complete) {
+            (false, _) => Outcome::Fails,
+            (true, true) => Outcome::Holds,
+            (true, false) => Outcome::Incomplete,
+        })
+    }
+
+    /// The scenario of the file, or one in which nothing is scripted.
+    fn scenario(&self, parsed: Option<&Parsed>) -> Result<Scenario, Complaint> {
+        if !(self.slower.is_finite() && (0.01..=1000.0).contains(&self.slower)) {
+            return Err(Complaint::new("--slower must be from 0.01 to 1000"));
+        }
+        let mut scenario = match parsed {
+            Some(parsed) => parsed.scenario.clone(),
+            None => Scenario { algorithm: self.algorithm.clone().unwrap_or_default(), ..Scenario::default() },
+        };
+        let entry = match parsed {
+            // Errors of a file point into it.
+            Some(_) => catalogue::entry(&scenario.algorithm).ok(),
+            None => Some(catalogue::entry(&scenario.algorithm)?),
+        };
+        if parsed.is_none() {
+            scenario.ids = match &self.ids {
+                Some(ids) => script::parse_ids(ids).map_err(|e| Complaint::new(format!("--ids: {e}")))?,
+                None => (1..=self.processes.min(MOST_NODES as u64 + 1)).collect(),
+            };
+            if entry.is_some_and(catalogue::Entry::is_synchronous) {
+                scenario.network.model = TimeModel::Synchronous { pulse: Duration::from_millis(100) };
+            }
+            let heartbeat = entry.is_some_and(|entry| entry.detectors.contains(&"heartbeat"));
+            scenario.detector = heartbeat.then(|| "heartbeat".to_owned());
+        }
+        if let Some(topology) = &self.topology {
+            scenario.topology = Some(TopologyChoice::Named(topology.clone()));
+        }
+        if let Some(links) = &self.links {
+            let links = script::parse_links(links, &Processes::new(&scenario.ids));
+            scenario.topology =
+                Some(TopologyChoice::Links(links.map_err(|e| Complaint::new(format!("--links: {e}")))?));
+        }
+        if self.detector.is_some() {
+            scenario.detector.clone_from(&self.detector);
+        }
+        scenario.options.extend(parse_options(&self.options)?);
+        Ok(scenario)
+    }
+
+    fn blueprint(
+        &self,
+        scenario: &Scenario,
+        facts: &Facts,
+        directory: &Path,
+    ) -> Result<Blueprint, Complaint> {
+        let mut flags = vec!["--algorithm".to_owned(), scenario.algorithm.clone()];
+        let mut flag = |name: &str, value: String| flags.extend([format!("--{name}"), value]);
+        match &scenario.topology {
+            None => {}
+            Some(TopologyChoice::Named(name)) => flag("topology", name.clone()),
+            Some(TopologyChoice::Links(links)) => {
+                let links: Vec<String> = links.iter().map(|(a, b)| format!("{a}-{b}")).collect();
+                flag("links", links.join(","));
+            }
+        }
+        if let Some(detector) = &scenario.detector {
+            flag("detector", detector.clone());
+        }
+        for (name, value) in &scenario.options {
+            flag("option", format!("{name}={value}"));
+        }
+        if let TimeModel::Synchronous { pulse } = scenario.network.model {
+            flag("pulse", format!("{}ns", pulse.as_nanos()));
+        }
+        flag("seed", scenario.seed.to_string());
+        flag("http", "127.0.0.1:0".to_owned());
+        let mut own_flags = BTreeMap::new();
+        if self.tls {
+            let place = directory.join("certs");
+            certs::make(&place, &scenario.ids).map_err(|error| Complaint::new(error.to_string()))?;
+            for id in &scenario.ids {
+                let files = certs::node_files(&place, *id);
+                let text = |path: &Path| path.display().to_string();
+                let flags = [
+                    ("--tls-authority", text(&files.authority)),
+                    ("--tls-certificate", text(&files.certificate)),
+                    ("--tls-key", text(&files.key)),
+                ];
+                own_flags.insert(
+                    *id,
+                    flags.into_iter().flat_map(|(name, value)| [name.to_owned(), value]).collect(),
+                );
+            }
+        }
+        Ok(Blueprint {
+            program: Program { path: std::env::current_exe()?, arguments: vec!["node".to_owned()] },
+            ids: scenario.ids.clone(),
+            flags,
+            own_flags,
+            hosts: BTreeMap::new(),
+            wrappers: BTreeMap::new(),
+            directory: directory.to_owned(),
+            oracle: facts.oracle,
+            stretch: self.slower,
+        })
+    }
+
+    async fn live(
+        &self,
+        blueprint: Blueprint,
+        scenario: &Scenario,
+        facts: &Facts,
+        parsed: Option<&Parsed>,
+    ) -> Result<(habemus_trace::Trace, Ending), Complaint> {
+        let time = |name: &str, text: &str| {
+            units::parse_duration(text).map_err(|error| Complaint::new(format!("--{name}: {error}")))
+        };
+        let limits =
+            play::Limits { peace: time("peace", &self.peace)?, patience: time("patience", &self.patience)? };
+        let dead = play::dead_from_the_beginning(scenario);
+        let mut cluster = cluster::Cluster::start(blueprint, &dead).await?;
+        let ending = if parsed.is_some() {
+            let played = play::play(&mut cluster, scenario, facts.perpetual, limits);
+            tokio::select! {
+                ending = played => {
+                    let play::Ending { stop, quiet, over, complete, after } = ending?;
+                    Ending { stop: stop.to_owned(), quiet, over, complete, time: after.as_nanos() as u64 }
+                }
+                _ = tokio::signal::ctrl_c() => interrupted(),
+            }
+        } else {
+            cluster.begin();
+            if facts.entry.problem == "election" {
+                for id in scenario.ids.clone() {
+                    cluster.order(id, Order::Command { word: "elect".to_owned(), name: String::new() });
+                }
+            }
+            tokio::select! {
+                ending = converse(&mut cluster, facts) => ending?,
+                _ = tokio::signal::ctrl_c() => interrupted(),
+            }
+        };
+        let trace = cluster.trace(scenario.title.as_deref())?;
+        cluster.end().await;
+        Ok((trace, ending))
+    }
+
+    fn show(&self, scenario: &Scenario, report: &Report) -> Result<(), Complaint> {
+        let Some(trace) = &report.trace else { return Ok(()) };
+        if let Some(path) = &self.trace {
+            output::write_file(path, |file| trace.write(file))?;
+        }
+        if let Some(format) = self.draw
+            && (self.style.out.is_some() || !self.json)
+        {
+            self.style.draw(trace, format)?;
+        }
+        if self.json { output::print_json(report) } else { output::print(&show::report(scenario, report)) }
+    }
+}
+
+fn interrupted() -> Ending {
+    Ending { stop: "it was interrupted".to_owned(), quiet: false, over: false, complete: false, time: 0 }
+}
+
+/// What real nodes cannot do.
+fn check(scenario: &Scenario, facts: &Facts) -> Result<(), Complaint> {
+    if scenario.ids.len() > MOST_NODES {
+        return Err(Complaint::new(format!("a cluster has at most {MOST_NODES} nodes on one machine")));
+    }
+    if facts.synchronous && !matches!(scenario.network.model, TimeModel::Synchronous { .. }) {
+        return Err(Complaint::help(
+            format!("{} works in pulses, and the scenario's network is not synchronous", facts.entry.name),
+            "set model = \"synchronous\" in [network]",
+        ));
+    }
+    Ok(())
+}
+
+/// Obeys standard input until it ends.
+async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Ending, Complaint> {
+    let at_a_terminal = std::io::stdin().is_terminal();
+    let (lines, mut said) = mpsc::channel::<String>(1);
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            if lines.blocking_send(line).is_err() {
+                break;
+            }
+        }
+    });
+    let console = Console::new(facts.entry.problem, facts.commands);
+    if at_a_terminal {
+        output::print(&format!("{} nodes are up; help shows what can be said", cluster.ids().len()))?;
+    }
+    let mut failed = false;
+    loop {
+        let soon = Instant::now() + Duration::from_millis(200);
+        tokio::select! {
+            line = said.recv() => {
+                let Some(line) = line else { break };
+                match console.obey(cluster, &line).await? {
+                    Reply::Done(text) if text.is_empty() => {}
+                    Reply::Done(text) => output::print(&text)?,
+                    Reply::Wrong(text) => {
+                        failed = true;
+                        anstream::eprintln!("{line}: {text}");
+                    }
+                    Reply::Quit => break,
+                }
+            }
+            report = cluster.attend(soon) => {
+                if let (Some((id, Said::Record { name, record })), true) = (report?, at_a_terminal)
+                    && let Happening::Output { label, .. } = record.what
+                {
+                    let of = if name.is_empty() { String::new() } else { format!(" ({name})") };
+                    output::print(&format!("  {id} {label}{of}"))?;
+                }
+            }
+        }
+    }
+    // A script that could not be followed has not shown what it was written for.
+    if failed && !at_a_terminal {
+        return Err(Complaint::new("not everything on standard input could be done"));
+    }
+    let (stop, time) = ("the console was closed".to_owned(), cluster.elapsed().as_nanos() as u64);
+    Ok(Ending { stop, quiet: false, over: false, complete: true, time })
+}
+
+/// Where the nodes live.
+struct Directory {
+    path: PathBuf,
+    temporary: bool,
+}
+
+impl Directory {
+    fn new(asked: Option<&Path>) -> Result<Self, Complaint> {
+        let temporary = asked.is_none();
+        let path = match asked {
+            Some(path) => path.to_owned(),
+            None => std::env::temp_dir().join(format!("habemus-cluster-{}", std::process::id())),
+        };
+        let cannot = |error| Complaint::new(format!("cannot make {}: {error}", path.display()));
+        std::fs::create_dir_all(&path).map_err(cannot)?;
+        Ok(Directory { path: path.canonicalize()?, temporary })
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        if self.temporary {
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}

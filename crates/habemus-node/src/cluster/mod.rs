@@ -1,0 +1,642 @@
+//! Many nodes on this machine, each a real process, and a hand on all of them.
+//!
+//! A [`Cluster`] starts nodes with their own data directories on the loopback, kills them with SIGKILL, stops them with
+//! SIGSTOP, tells them which links are cut, and at the end merges what they recorded into one trace.
+//! [`play`](play::play) plays a scenario on one; [`Console`](console::Console) obeys a person or a script.
+
+pub mod console;
+mod member;
+pub mod merge;
+pub mod play;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use habemus::Status;
+use habemus_scenario::Action;
+use habemus_trace::{Happening, Record, Trace};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use crate::control::{Clients, Moment, Order, Overview, Report};
+use member::{Heard, Member};
+
+/// How to start a node: a program, and what comes before the node's own flags.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The program.
+    pub path: PathBuf,
+    /// Its first arguments: `node` if it is `habemus`.
+    pub arguments: Vec<String>,
+}
+
+/// What a cluster is to be.
+#[derive(Clone, Debug)]
+pub struct Blueprint {
+    /// How to start a node.
+    pub program: Program,
+    /// The identifiers, in the order of their places.
+    pub ids: Vec<u64>,
+    /// Flags that all nodes get: algorithm, options, topology.
+    pub flags: Vec<String>,
+    /// Flags that single nodes get besides, such as certificates.
+    pub own_flags: BTreeMap<u64, Vec<String>>,
+    /// Where each node listens, without the port; loopback if not said.
+    pub hosts: BTreeMap<u64, String>,
+    /// What stands before the program for single nodes, such as `ip netns exec …`.
+    pub wrappers: BTreeMap<u64, Vec<String>>,
+    /// Under this directory each node gets its own.
+    pub directory: PathBuf,
+    /// How long after a crash the cluster itself says who crashed; `None`: never, for the nodes have detectors.
+    pub oracle: Option<Duration>,
+    /// Everything takes so many times longer than written: script, latencies and the nodes' clocks.
+    pub stretch: f64,
+}
+
+/// Why a cluster cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ClusterError {
+    /// A node cannot be started.
+    #[error("cannot start node {id} with {}: {why}", program.display())]
+    Spawn {
+        /// Which.
+        id: u64,
+        /// With which program.
+        program: PathBuf,
+        /// What the system says.
+        why: io::Error,
+    },
+    /// A node ended although nobody wanted it to.
+    #[error("node {id} ended by itself; its log says why: {}\n{last}", log.display())]
+    Ended {
+        /// Which.
+        id: u64,
+        /// Where its log is.
+        log: PathBuf,
+        /// The last lines of it.
+        last: String,
+    },
+    /// Nodes do not come up.
+    #[error("the nodes did not find each other within {0:?}; their logs are in the data directories")]
+    Slow(Duration),
+    /// A file cannot be read or written.
+    #[error("{}: {why}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        why: io::Error,
+    },
+    /// Something that real nodes cannot do.
+    #[error("{0}")]
+    Impossible(String),
+}
+
+/// So long nodes may take to find each other.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// Nodes, and what is known of them.
+#[derive(Debug)]
+pub struct Cluster {
+    blueprint: Blueprint,
+    members: BTreeMap<u64, Member>,
+    heard: mpsc::UnboundedReceiver<(u64, u32, Heard)>,
+    hears: mpsc::UnboundedSender<(u64, u32, Heard)>,
+    /// When the run began: as an instant, and in nanoseconds since 1970.
+    zero: (Instant, u64),
+    begun: bool,
+    /// What the cluster itself did and saw.
+    notes: Vec<Record>,
+    /// Orders of the oracle that are due later: when, to whom, in which of its lives.
+    foretold: BTreeMap<(Instant, u64), (u64, u32, Order)>,
+    next_foretold: u64,
+    cut: Vec<(u64, u64)>,
+    /// What every new life is told.
+    standing: Vec<Order>,
+    standing_for: BTreeMap<u64, Vec<Order>>,
+    records: u64,
+    /// Reports that came while something else was waited for.
+    postponed: VecDeque<(u64, Report)>,
+}
+
+impl Cluster {
+    /// Starts all nodes but the `dead`, and waits until they have found each other. Their processes have not begun.
+    ///
+    /// # Errors
+    /// If they do not come up.
+    pub async fn start(blueprint: Blueprint, dead: &[u64]) -> Result<Cluster, ClusterError> {
+        let (hears, heard) = mpsc::unbounded_channel();
+        let members = blueprint.ids.iter().map(|id| (*id, Member::default())).collect();
+        let mut cluster = Cluster {
+            blueprint,
+            members,
+            heard,
+            hears,
+            zero: (Instant::now(), unix_now()),
+            begun: false,
+            notes: Vec::new(),
+            foretold: BTreeMap::new(),
+            next_foretold: 0,
+            cut: Vec::new(),
+            standing: Vec::new(),
+            standing_for: BTreeMap::new(),
+            records: 0,
+            postponed: VecDeque::new(),
+        };
+        if cluster.blueprint.stretch != 1.0 {
+            cluster.standing.push(Order::Drift(1.0 / cluster.blueprint.stretch));
+        }
+        let ids = cluster.blueprint.ids.clone();
+        for id in &ids {
+            // What an earlier run recorded is not part of this one.
+            let _ = std::fs::remove_file(
+                cluster.blueprint.directory.join(format!("node-{id}")).join("trace.jsonl"),
+            );
+        }
+        for id in ids.iter().filter(|id| !dead.contains(id)) {
+            cluster.spawn(*id)?;
+        }
+        let deadline = Instant::now() + START_LIMIT;
+        while cluster.members.values().any(|it| it.is_alive() && it.address.is_none()) {
+            if cluster.attend(deadline).await?.is_none() {
+                return Err(ClusterError::Slow(START_LIMIT));
+            }
+        }
+        for id in &ids {
+            cluster.introduce(*id);
+        }
+        loop {
+            let alive: Vec<u64> = cluster.alive().collect();
+            let overviews = cluster.overviews(deadline).await?;
+            let found = |overview: &Overview| overview.connected.len() + 1 >= alive.len();
+            if overviews.values().all(found) {
+                return Ok(cluster);
+            }
+            if Instant::now() > deadline {
+                return Err(ClusterError::Slow(START_LIMIT));
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Lets all processes begin, at the same time.
+    pub fn begin(&mut self) {
+        // Far enough ahead that every node has read the order by then.
+        let lead = Duration::from_millis(100);
+        self.zero = (Instant::now() + lead, unix_now() + lead.as_nanos() as u64);
+        self.begun = true;
+        let alive: Vec<u64> = self.alive().collect();
+        for id in alive {
+            self.order(id, Order::Begin { zero: self.zero.1, at: 0 });
+        }
+    }
+
+    /// Those that are up, paused or not.
+    pub fn alive(&self) -> impl Iterator<Item = u64> + '_ {
+        self.members.iter().filter(|(_, member)| member.is_alive()).map(|(id, _)| *id)
+    }
+
+    /// The identifiers, in the order of their places.
+    pub fn ids(&self) -> &[u64] {
+        &self.blueprint.ids
+    }
+
+    /// Whether a node is stopped by SIGSTOP.
+    pub fn is_paused(&self, id: u64) -> bool {
+        self.members.get(&id).is_some_and(|member| member.paused)
+    }
+
+    /// Where a node serves HTTP, if it lives and does.
+    pub fn http(&self, id: u64) -> Option<&str> {
+        self.members.get(&id).and_then(|member| member.http.as_deref())
+    }
+
+    /// The operating system's number of a node that lives.
+    pub fn pid(&self, id: u64) -> Option<u32> {
+        self.members.get(&id).and_then(Member::pid)
+    }
+
+    /// What a node's process is, as far as its reports have come; `None` while it is down.
+    pub fn status(&self, id: u64) -> Option<Status> {
+        self.members.get(&id).filter(|member| member.is_alive()).map(|member| member.status)
+    }
+
+    /// The leader that all live nodes name and that leads, if there is one.
+    pub fn agreed_leader(&self) -> Option<u64> {
+        let mut leader = None;
+        let alive: Vec<u64> = self.alive().collect();
+        for id in &alive {
+            let named = match self.status(*id)? {
+                Status::Leading => *id,
+                Status::Following(Some(leader)) => leader.0,
+                Status::Following(None) => continue,
+                _ => return None,
+            };
+            if *leader.get_or_insert(named) != named {
+                return None;
+            }
+        }
+        leader.filter(|leader| self.status(*leader) == Some(Status::Leading))
+    }
+
+    /// How many records were reported.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// How long the run has lasted.
+    pub fn elapsed(&self) -> Duration {
+        Instant::now().saturating_duration_since(self.zero.0)
+    }
+
+    /// The instant that is `time` after the beginning of the run, stretched.
+    pub fn instant(&self, time: Duration) -> Instant {
+        self.zero.0 + time.mul_f64(self.blueprint.stretch)
+    }
+
+    /// Gives an order to one node; one that is down does not hear it.
+    pub fn order(&self, id: u64, order: Order) {
+        if let Some(member) = self.members.get(&id) {
+            member.order(order);
+        }
+    }
+
+    /// Gives an order to all nodes, and to all that start later.
+    pub fn order_all(&mut self, order: Order) {
+        for member in self.members.values() {
+            member.order(order.clone());
+        }
+        self.standing.push(order);
+    }
+
+    /// Gives an order to one node, and again whenever it starts.
+    pub fn order_always(&mut self, id: u64, order: Order) {
+        self.order(id, order.clone());
+        self.standing_for.entry(id).or_default().push(order);
+    }
+
+    /// Waits until a node reports something, or until `deadline`; what the oracle has to say is said meanwhile.
+    ///
+    /// # Errors
+    /// If a node ended by itself.
+    pub async fn attend(&mut self, deadline: Instant) -> Result<Option<(u64, Report)>, ClusterError> {
+        match self.postponed.pop_front() {
+            Some(report) => Ok(Some(report)),
+            None => self.attend_anew(deadline).await,
+        }
+    }
+
+    /// As [`attend`](Cluster::attend), without what was postponed.
+    async fn attend_anew(&mut self, deadline: Instant) -> Result<Option<(u64, Report)>, ClusterError> {
+        loop {
+            let due = self.foretold.first_key_value().map(|((due, _), _)| *due);
+            tokio::select! {
+                heard = self.heard.recv() => {
+                    let Some((id, life, heard)) = heard else { return Ok(None) };
+                    if let Some(report) = self.note(id, life, heard)? {
+                        return Ok(Some((id, report)));
+                    }
+                }
+                () = sleep_until(due.unwrap_or(deadline).min(deadline)) => {
+                    if due.is_none_or(|due| due > Instant::now()) {
+                        return Ok(None);
+                    }
+                    if let Some(((_, _), (id, life, order))) = self.foretold.pop_first()
+                        && self.members.get(&id).is_some_and(|member| member.life == life)
+                    {
+                        self.order(id, order);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes note of what a node said.
+    fn note(&mut self, id: u64, life: u32, heard: Heard) -> Result<Option<Report>, ClusterError> {
+        let Some(member) = self.members.get_mut(&id).filter(|member| member.life == life) else {
+            return Ok(None);
+        };
+        match heard {
+            Heard::End if member.is_alive() => {
+                let log = self.blueprint.directory.join(format!("node-{id}")).join("log.txt");
+                let text = std::fs::read_to_string(&log).unwrap_or_default();
+                let lines: Vec<&str> = text.lines().collect();
+                let last = lines[lines.len().saturating_sub(5)..].join("\n");
+                Err(ClusterError::Ended { id, log, last })
+            }
+            Heard::End => Ok(None),
+            Heard::Report(report) => {
+                match report.as_ref() {
+                    Report::Listening { address, http } => {
+                        member.address = Some(address.clone());
+                        member.http.clone_from(http);
+                    }
+                    Report::Record { name, record } => {
+                        self.records += 1;
+                        let status = match &record.what {
+                            Happening::Start { .. } => Some(Status::Idle),
+                            Happening::Command { status, .. } if member.status == Status::Idle => *status,
+                            Happening::Output { status, .. } => *status,
+                            _ => None,
+                        };
+                        if let (Some(status), true) = (status, name.is_empty()) {
+                            member.status = status;
+                        }
+                    }
+                    _ => {}
+                }
+                Ok(Some(*report))
+            }
+        }
+    }
+
+    /// Asks every node that can answer how things are.
+    ///
+    /// # Errors
+    /// If a node ended by itself.
+    pub async fn overviews(&mut self, deadline: Instant) -> Result<BTreeMap<u64, Overview>, ClusterError> {
+        let asked: Vec<u64> = self.alive().filter(|id| !self.is_paused(*id)).collect();
+        for id in &asked {
+            self.order(*id, Order::Status);
+        }
+        let mut answers = BTreeMap::new();
+        while answers.len() < asked.len() {
+            match self.attend_anew(deadline).await? {
+                Some((id, Report::Status(overview))) => {
+                    answers.insert(id, overview);
+                }
+                // It stands still and cannot answer.
+                Some(reached @ (_, Report::Reached(_))) => {
+                    self.postponed.push_back(reached);
+                    break;
+                }
+                Some(_) => {}
+                None => break,
+            }
+        }
+        Ok(answers)
+    }
+
+    fn spawn(&mut self, id: u64) -> Result<(), ClusterError> {
+        let hears = self.hears.clone();
+        let member = self.members.get_mut(&id).expect("only members are spawned");
+        member.spawn(id, &self.blueprint, hears)?;
+        for order in self.standing.iter().chain(self.standing_for.get(&id).into_iter().flatten()) {
+            member.order(order.clone());
+        }
+        let cut: Vec<u64> = self.cut.iter().filter(|(from, _)| *from == id).map(|(_, to)| *to).collect();
+        if !cut.is_empty() {
+            member.order(Order::Cut { to: cut });
+        }
+        Ok(())
+    }
+
+    /// Tells a node where the others are, and the others where it is.
+    fn introduce(&self, id: u64) {
+        let Some(newcomer) = self.members.get(&id) else { return };
+        for (other, member) in self.members.iter().filter(|(other, _)| **other != id) {
+            if let Some(address) = &newcomer.address {
+                member.order(Order::Peer { id, address: address.clone() });
+            }
+            if let Some(address) = &member.address {
+                newcomer.order(Order::Peer { id: *other, address: address.clone() });
+            }
+        }
+    }
+
+    /// Does something to the system.
+    ///
+    /// # Errors
+    /// If a node does not come up again.
+    pub async fn perform(&mut self, action: &Action) -> Result<(), ClusterError> {
+        match action {
+            Action::Command { word, processes } => {
+                for id in processes {
+                    self.order(*id, Order::Command { word: word.clone(), name: String::new() });
+                }
+            }
+            Action::Crash(processes) => {
+                for id in processes {
+                    self.kill(*id).await;
+                }
+            }
+            Action::Recover { processes, amnesia } => {
+                for id in processes {
+                    self.restart(*id, *amnesia).await?;
+                }
+            }
+            Action::Pause(processes) => processes.iter().for_each(|id| self.pause(*id)),
+            Action::Resume(processes) => processes.iter().for_each(|id| self.resume(*id)),
+            Action::Slow { processes, by } => {
+                for id in processes {
+                    self.order_always(*id, Order::Slow(by.mul_f64(self.blueprint.stretch)));
+                }
+            }
+            Action::Drift { processes, rate } => {
+                for id in processes {
+                    self.order_always(*id, Order::Drift(rate / self.blueprint.stretch));
+                }
+            }
+            Action::Cut(links) => self.cut(links),
+            Action::Partition(groups) => {
+                let group = |id: &u64| groups.iter().position(|group| group.contains(id));
+                let ids = self.ids().to_vec();
+                let apart = |from: &u64| {
+                    let others: Vec<u64> =
+                        ids.iter().copied().filter(|to| group(from) != group(to)).collect();
+                    others.into_iter().map(|to| (*from, to)).collect::<Vec<_>>()
+                };
+                let links: Vec<(u64, u64)> = ids.iter().flat_map(apart).collect();
+                self.cut(&links);
+            }
+            Action::Heal(links) => self.heal(links),
+            Action::Loss(probability) => self.order_all(Order::Loss(*probability)),
+            Action::Suspect { by, suspect } => self.order(*by, Order::Suspect(*suspect)),
+        }
+        Ok(())
+    }
+
+    /// Kills a node with SIGKILL.
+    pub async fn kill(&mut self, id: u64) {
+        let Some(member) = self.members.get_mut(&id) else { return };
+        let was_alive = member.is_alive();
+        member.kill().await;
+        // One that is dead from the beginning has not lived, but its death is news.
+        if was_alive || member.life == 0 {
+            member.life = member.life.max(1);
+            self.write_down(Some(id), Happening::Crash);
+            self.foretell_all(id, &Order::Suspect(id));
+        }
+    }
+
+    /// Starts a node again, from what its disk holds, or without it.
+    ///
+    /// # Errors
+    /// If it does not come up.
+    pub async fn restart(&mut self, id: u64, amnesia: bool) -> Result<(), ClusterError> {
+        if self.members.get(&id).is_none_or(Member::is_alive) {
+            return Ok(());
+        }
+        if amnesia {
+            let stable = self.blueprint.directory.join(format!("node-{id}")).join("@main.stable");
+            if let Err(why) = std::fs::remove_file(&stable)
+                && why.kind() != io::ErrorKind::NotFound
+            {
+                return Err(ClusterError::Io { path: stable, why });
+            }
+        }
+        self.spawn(id)?;
+        let deadline = Instant::now() + START_LIMIT;
+        while self.members[&id].address.is_none() {
+            if Instant::now() > deadline {
+                return Err(ClusterError::Slow(START_LIMIT));
+            }
+            if let Some(reached @ (_, Report::Reached(_))) = self.attend_anew(deadline).await? {
+                self.postponed.push_back(reached);
+            }
+        }
+        self.introduce(id);
+        if self.begun {
+            let at = self.elapsed().as_nanos() as u64;
+            self.order(id, Order::Begin { zero: self.zero.1, at });
+            if self.blueprint.oracle.is_some() {
+                let down: Vec<u64> =
+                    self.ids().iter().copied().filter(|other| !self.members[other].is_alive()).collect();
+                for other in down {
+                    self.foretell(id, Order::Suspect(other));
+                }
+            }
+            self.foretell_all(id, &Order::Restore(id));
+        }
+        Ok(())
+    }
+
+    /// The oracle tells everybody else, after its delay.
+    fn foretell_all(&mut self, about: u64, order: &Order) {
+        let others: Vec<u64> = self.alive().filter(|other| *other != about).collect();
+        for other in others {
+            self.foretell(other, order.clone());
+        }
+    }
+
+    fn foretell(&mut self, to: u64, order: Order) {
+        let Some(delay) = self.blueprint.oracle else { return };
+        let due = Instant::now().max(self.zero.0) + delay.mul_f64(self.blueprint.stretch);
+        self.next_foretold += 1;
+        self.foretold.insert((due, self.next_foretold), (to, self.members[&to].life, order));
+    }
+
+    /// Stops a node with SIGSTOP.
+    pub fn pause(&mut self, id: u64) {
+        if self.members.get_mut(&id).is_some_and(|member| member.signal(rustix::process::Signal::STOP)) {
+            self.write_down(Some(id), Happening::Pause);
+        }
+    }
+
+    /// Lets a stopped node go on.
+    pub fn resume(&mut self, id: u64) {
+        if self.members.get_mut(&id).is_some_and(|member| member.signal(rustix::process::Signal::CONT)) {
+            self.write_down(Some(id), Happening::Resume);
+        }
+    }
+
+    /// Asks a node to stop in good order, and waits until it has.
+    pub async fn terminate(&mut self, id: u64) {
+        let Some(member) = self.members.get_mut(&id) else { return };
+        member.signal(rustix::process::Signal::TERM);
+        member.ended().await;
+        // The node has written its end down itself.
+        self.foretell_all(id, &Order::Suspect(id));
+    }
+
+    /// Cuts links, each from the first to the second.
+    pub fn cut(&mut self, links: &[(u64, u64)]) {
+        let new: Vec<(u64, u64)> = links.iter().copied().filter(|link| !self.cut.contains(link)).collect();
+        for (from, to) in by_sender(&new) {
+            self.order(from, Order::Cut { to });
+        }
+        self.cut.extend(&new);
+        self.write_down(None, Happening::Cut { links: new });
+    }
+
+    /// Heals links; none named: all.
+    pub fn heal(&mut self, links: &[(u64, u64)]) {
+        let healed: Vec<(u64, u64)> = match links {
+            [] => self.cut.clone(),
+            links => self.cut.iter().copied().filter(|link| links.contains(link)).collect(),
+        };
+        for (from, to) in by_sender(&healed) {
+            self.order(from, Order::Heal { to });
+        }
+        self.cut.retain(|link| !healed.contains(link));
+        self.write_down(None, Happening::Heal { links: healed });
+    }
+
+    fn write_down(&mut self, process: Option<u64>, what: Happening) {
+        let at = self.elapsed().as_nanos() as u64;
+        self.notes.push(Record { at, process, clock: BTreeMap::new(), what });
+    }
+
+    /// What all nodes have recorded so far, merged, as the trace of one run.
+    ///
+    /// # Errors
+    /// If a trace cannot be read.
+    pub fn trace(&self, title: Option<&str>) -> Result<Trace, ClusterError> {
+        let end = self.elapsed().as_nanos() as u64;
+        let directory = |id: &u64| self.blueprint.directory.join(format!("node-{id}")).join("trace.jsonl");
+        let traces = self.ids().iter().map(|id| merge::read(&directory(id)).map(|trace| (*id, trace)));
+        let traces = traces.collect::<Result<Vec<_>, _>>()?;
+        let mut trace = merge::merge(self.ids(), traces, &self.notes);
+        trace.header.title = title.map(str::to_owned);
+        trace.records.retain(|record| record.at <= end);
+        Ok(trace)
+    }
+
+    /// Kills all nodes.
+    pub async fn end(&mut self) {
+        for member in self.members.values_mut() {
+            member.kill().await;
+        }
+    }
+}
+
+fn by_sender(links: &[(u64, u64)]) -> BTreeMap<u64, Vec<u64>> {
+    let mut by_sender: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for (from, to) in links {
+        by_sender.entry(*from).or_default().push(*to);
+    }
+    by_sender
+}
+
+fn unix_now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64
+}
+
+/// The clients of a scenario's workload, as an order.
+fn clients(workload: &habemus_scenario::Workload, id: u64, stretch: f64) -> Order {
+    let takes_part = workload.clients.is_empty() || workload.clients.contains(&id);
+    let longer = |(least, most): (Duration, Duration)| (least.mul_f64(stretch), most.mul_f64(stretch));
+    Order::Clients(Clients {
+        entries: if takes_part { workload.entries } else { 0 },
+        hold: longer(workload.hold),
+        think: longer(workload.think),
+    })
+}
+
+/// What a scenario waits for, as a node knows it; `None` for what only the cluster knows.
+fn moment(kind: &habemus_scenario::TriggerKind) -> Option<Moment> {
+    use habemus_scenario::TriggerKind;
+    Some(match kind {
+        TriggerKind::Sends(kind) => Moment::Sends(kind.clone()),
+        TriggerKind::Receives(kind) => Moment::Receives(kind.clone()),
+        TriggerKind::Leads => Moment::Leads,
+        TriggerKind::Follows => Moment::Follows,
+        TriggerKind::Enters => Moment::Enters,
+        TriggerKind::Leaves => Moment::Leaves,
+        TriggerKind::Suspects => Moment::Suspects,
+        TriggerKind::Decides => Moment::Decides,
+        TriggerKind::Crashes => return None,
+    })
+}

@@ -1,0 +1,514 @@
+//! The one task that owns the processes of a node: it takes what happens, one thing after the other, lets a process
+//! handle it, and carries out what the process asks for.
+
+mod carry_out;
+mod orders;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use habemus::{Address, Status, Suspicion};
+use habemus_trace::{Happening, Header};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+use tracing::{error, info, warn};
+
+use crate::control::{Clients, Moment, Order, Overview, Report};
+use crate::faults::Faults;
+use crate::recorder::{Recorder, Wall};
+use crate::store::{Directory, Store, StoreError};
+use crate::timers::Timers;
+use crate::transport::frame::Body;
+use crate::transport::{Arrivals, Guests, Outgoing, Shared};
+use crate::{MOST_LOCKS, is_name};
+use habemus_machine::Random;
+use habemus_machine::{Facts, Label, Machine, Outcome, Said};
+
+/// What the engine is asked from within the same program.
+pub(crate) enum Ask {
+    /// As a supervisor would.
+    Order(Order),
+    /// A command of the problem, to the process of this name, which is started if need be.
+    Command { name: String, word: &'static str, done: oneshot::Sender<Result<(), String>> },
+    /// Tell me what the process of this name says, beginning with what it said last.
+    Listen { name: String, to: mpsc::UnboundedSender<Heard> },
+    /// How are things?
+    Overview(oneshot::Sender<Overview>),
+    /// Stop, and say when all is in order.
+    Stop(oneshot::Sender<()>),
+}
+
+/// An output of a process, as bytes of the problem's output type.
+#[derive(Clone, Debug)]
+pub(crate) struct Heard(pub(crate) Vec<u8>);
+
+/// Whoever wants to hear what a node reports.
+pub type Listener = Box<dyn FnMut(&Report) + Send>;
+
+/// Why a node cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// What must be durable cannot be written.
+    #[error(
+        "what the node has promised cannot be stored, so it stops before anybody relies on it: {0}. Mend the disk and \
+         start the node again"
+    )]
+    Store(#[from] StoreError),
+    /// The trace cannot be written.
+    #[error("the trace cannot be written: {0}")]
+    Trace(#[from] io::Error),
+    /// Stored state of another version.
+    #[error("the stored state of '{name}' cannot be read by this version of the algorithm {algorithm}")]
+    Stored {
+        /// The process.
+        name: String,
+        /// The algorithm.
+        algorithm: &'static str,
+    },
+}
+
+/// What the engine is made of.
+pub(crate) struct Parts {
+    pub(crate) endpoint: Shared,
+    pub(crate) me: Address,
+    pub(crate) facts: Facts,
+    pub(crate) machine: Box<dyn Machine>,
+    pub(crate) directory: Option<Directory>,
+    /// Whether to write traces into the directory.
+    pub(crate) trace: bool,
+    /// When the run began, in nanoseconds since 1970.
+    pub(crate) zero: u64,
+    /// Whether to wait for [`Order::Begin`].
+    pub(crate) standby: bool,
+    /// When to start, in nanoseconds since 1970; `None`: at once.
+    pub(crate) begin_at: Option<u64>,
+    pub(crate) peers: Vec<Option<Outgoing>>,
+    pub(crate) guests: Arc<Guests>,
+    pub(crate) arrivals: mpsc::Receiver<Arrivals>,
+    pub(crate) asks: mpsc::Receiver<Ask>,
+    pub(crate) listener: Option<Listener>,
+}
+
+/// One process of the node.
+struct Instance {
+    machine: Box<dyn Machine>,
+    store: Option<Store>,
+    recorder: Option<Recorder>,
+    status: Status,
+    /// The last output, for those who begin to listen later.
+    said: Option<Heard>,
+    listeners: Vec<mpsc::UnboundedSender<Heard>>,
+}
+
+/// A message that is held back.
+struct Held {
+    from: Address,
+    body: Body,
+}
+
+pub(crate) struct Engine {
+    parts: Parts,
+    wall: Wall,
+    started: bool,
+    instances: BTreeMap<String, Instance>,
+    timers: Timers,
+    held: BTreeMap<(Instant, u64), Held>,
+    next_held: u64,
+    /// When the last message of each sender is due, which the next may not overtake.
+    last_due: Vec<Option<Instant>>,
+    fifo: bool,
+    drift: f64,
+    faults: Faults,
+    random: Random,
+    suspected: BTreeSet<Address>,
+    term: u64,
+    sent: BTreeMap<&'static str, u64>,
+    received: u64,
+    entries: u64,
+    clients: Option<Clients>,
+    next_command: Option<(Instant, String)>,
+    breaks: Vec<Moment>,
+    /// Orders that came while the engine stood still.
+    deferred: VecDeque<Ask>,
+    /// Frames that came before the process started.
+    early: VecDeque<Arrivals>,
+    /// What was asked before the process started.
+    early_asks: Vec<Ask>,
+    begin_at: Option<Instant>,
+    stopping: bool,
+    stopped: Vec<oneshot::Sender<()>>,
+    /// Out-buffer, reused.
+    outcome: Outcome,
+}
+
+/// What happened to a process, as it is recorded.
+enum Cause {
+    Start { recovered: bool },
+    Deliver { from: Address, number: u64, clock: Vec<(u32, u32)>, label: Label },
+    Timer(Label),
+    Command(Said),
+    Suspicion(Suspicion),
+}
+
+impl Engine {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let count = parts.peers.len();
+        Engine {
+            wall: Wall::new(parts.zero),
+            started: false,
+            instances: BTreeMap::new(),
+            timers: Timers::default(),
+            held: BTreeMap::new(),
+            next_held: 0,
+            last_due: vec![None; count],
+            fifo: true,
+            drift: 1.0,
+            faults: Faults::default(),
+            random: Random::new(),
+            suspected: BTreeSet::new(),
+            term: 0,
+            sent: BTreeMap::new(),
+            received: 0,
+            entries: 0,
+            clients: None,
+            next_command: None,
+            breaks: Vec::new(),
+            deferred: VecDeque::new(),
+            early: VecDeque::new(),
+            early_asks: Vec::new(),
+            begin_at: (!parts.standby)
+                .then(|| parts.begin_at.map_or_else(Instant::now, |at| Wall::new(0).instant(at))),
+            stopping: false,
+            stopped: Vec::new(),
+            outcome: Outcome::default(),
+            parts,
+        }
+    }
+
+    /// Runs until it is told to stop, or cannot go on.
+    pub(crate) async fn run(mut self) -> Result<(), EngineError> {
+        let result = self.live().await;
+        if let Err(why) = &result {
+            error!(%why, "the node stops");
+        }
+        for done in self.stopped.drain(..) {
+            let _ = done.send(());
+        }
+        result
+    }
+
+    async fn live(&mut self) -> Result<(), EngineError> {
+        while !self.stopping {
+            while let Some(ask) = self.deferred.pop_front() {
+                self.answer(ask).await?;
+            }
+            let due = self.next_due();
+            tokio::select! {
+                biased;
+                ask = self.parts.asks.recv() => match ask {
+                    Some(ask) => self.answer(ask).await?,
+                    // Nobody is left who could ask for anything: the node was dropped.
+                    None => break,
+                },
+                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => self.wake().await?,
+                arrival = self.parts.arrivals.recv() => {
+                    if let Some(arrival) = arrival {
+                        self.arrive(arrival).await?;
+                    }
+                }
+            }
+        }
+        self.wind_up().await
+    }
+
+    /// When something is due.
+    fn next_due(&self) -> Option<Instant> {
+        if !self.started {
+            return self.begin_at;
+        }
+        let held = self.held.first_key_value().map(|((due, _), _)| *due);
+        let client = self.next_command.as_ref().map(|(due, _)| *due);
+        [self.timers.next_due(), held, client].into_iter().flatten().min()
+    }
+
+    /// Does everything that is due.
+    async fn wake(&mut self) -> Result<(), EngineError> {
+        if !self.started {
+            return self.begin().await;
+        }
+        let now = Instant::now();
+        if let Some(entry) = self.held.first_entry().filter(|entry| entry.key().0 <= now) {
+            let Held { from, body } = entry.remove();
+            self.deliver(from, body).await?;
+        }
+        if let Some((_, word)) = self.next_command.take_if(|(due, _)| *due <= now)
+            && let Err(reason) = self.command("", &word).await?
+        {
+            warn!(%reason, "the client cannot go on");
+        }
+        if let Some((due, (name, key))) = self.timers.pop(now) {
+            let elapsed = self.elapsed(now);
+            let Some(instance) = self.instances.get_mut(&name) else { return Ok(()) };
+            let mut outcome = std::mem::take(&mut self.outcome);
+            let rung = instance.machine.timer(&key, elapsed, &mut outcome);
+            let label = rung.expect("the machine made the key itself");
+            // Pulses must not drift apart: the next is counted from when this one was due.
+            let base = if self.parts.facts.synchronous { due } else { now };
+            self.carry_out(&name, Cause::Timer(label), outcome, base).await?;
+        }
+        Ok(())
+    }
+
+    /// The local clock, for detectors that read it.
+    fn elapsed(&self, now: Instant) -> Duration {
+        Duration::from_nanos(self.wall.at(now)).mul_f64(self.drift)
+    }
+
+    /// Starts the process without a name, and those that lived here before.
+    async fn begin(&mut self) -> Result<(), EngineError> {
+        let begin_at = self.begin_at.unwrap_or_else(Instant::now);
+        self.started = true;
+        let mut names = match &self.parts.directory {
+            Some(directory) => directory.names()?,
+            None => Vec::new(),
+        };
+        if !names.contains(&String::new()) {
+            names.insert(0, String::new());
+        }
+        for name in names {
+            self.open(&name, begin_at).await?;
+        }
+        let status = self.instances.get("").map_or(Status::Idle, |it| it.status);
+        self.client_reacts(status);
+        for ask in std::mem::take(&mut self.early_asks) {
+            self.answer(ask).await?;
+        }
+        while let Some(arrival) = self.early.pop_front() {
+            self.arrive(arrival).await?;
+        }
+        Ok(())
+    }
+
+    /// Starts the process called `name`, if it does not live yet, and tells the others of it.
+    async fn open(&mut self, name: &str, base: Instant) -> Result<(), EngineError> {
+        if self.instances.contains_key(name) {
+            return Ok(());
+        }
+        let mut machine = self.parts.machine.fresh();
+        let mut store = self.parts.directory.as_ref().map(|directory| directory.store(name));
+        let mut recovered = None;
+        if let Some(store) = &mut store {
+            recovered = store.load()?;
+            if recovered.is_none() {
+                // From now on the process has lived, whether it ever stores anything or not.
+                let blank = machine.blank();
+                *store = save(store.clone(), blank).await?;
+            }
+        }
+        let recorder = match (&self.parts.directory, self.parts.trace) {
+            (Some(directory), true) => {
+                let file =
+                    if name.is_empty() { "trace.jsonl".to_owned() } else { format!("{name}.trace.jsonl") };
+                Some(Recorder::open(&directory.path().join(file), &self.header(), self.parts.me)?)
+            }
+            _ => None,
+        };
+        info!(process = name, recovered = recovered.is_some(), "started");
+        let mut outcome = std::mem::take(&mut self.outcome);
+        let elapsed = self.elapsed(Instant::now());
+        let begun = machine.start(recovered.as_deref(), elapsed, &mut outcome);
+        begun.map_err(|_| EngineError::Stored {
+            name: name.to_owned(),
+            algorithm: self.parts.facts.entry.name,
+        })?;
+        let instance =
+            Instance { machine, store, recorder, status: Status::Idle, said: None, listeners: Vec::new() };
+        self.instances.insert(name.to_owned(), instance);
+        if !name.is_empty() {
+            for peer in self.parts.peers.iter().flatten() {
+                peer.send(Body::Open { name: name.to_owned() }, false);
+            }
+        }
+        self.carry_out(name, Cause::Start { recovered: recovered.is_some() }, outcome, base).await
+    }
+
+    fn header(&self) -> Header {
+        let facts = &self.parts.facts;
+        Header {
+            format: habemus_trace::FORMAT,
+            algorithm: facts.entry.name.to_owned(),
+            problem: facts.entry.problem.to_owned(),
+            title: None,
+            processes: facts.population.ids.iter().map(|id| id.0).collect(),
+            topology: facts.topology.clone(),
+            seed: None,
+        }
+    }
+
+    async fn arrive(&mut self, arrival: Arrivals) -> Result<(), EngineError> {
+        match arrival {
+            Arrivals::Peer(peer) => {
+                if let Some(outgoing) = &self.parts.peers[peer.index()] {
+                    outgoing.hint();
+                    // It may be a new life, which knows of no locks.
+                    for name in self.instances.keys().filter(|name| !name.is_empty()) {
+                        outgoing.send(Body::Open { name: name.clone() }, false);
+                    }
+                }
+            }
+            frame if !self.started => self.early.push_back(frame),
+            Arrivals::Frame { from, body } => match body {
+                Body::Open { name } => {
+                    if self.admit(&name, from) {
+                        self.open(&name, Instant::now()).await?;
+                    }
+                }
+                Body::Message { hold, .. } => {
+                    let last = self.last_due[from.index()].filter(|_| self.fifo);
+                    let due = Instant::now() + Duration::from_nanos(hold);
+                    let due = last.map_or(due, |last| last.max(due));
+                    // Almost always nothing is held back.
+                    if hold == 0 && last.is_none() {
+                        return self.deliver(from, body).await;
+                    }
+                    self.last_due[from.index()] = Some(due);
+                    self.hold(due, from, body);
+                }
+            },
+        }
+        Ok(())
+    }
+
+    fn hold(&mut self, due: Instant, from: Address, body: Body) {
+        self.next_held += 1;
+        self.held.insert((due, self.next_held), Held { from, body });
+    }
+
+    /// Whether a peer may have a process of this name started here.
+    fn admit(&self, name: &str, from: Address) -> bool {
+        let known = self.instances.contains_key(name);
+        let fine = known || (is_name(name) && self.instances.len() <= MOST_LOCKS);
+        if !fine {
+            warn!(peer = self.id(from), "asks for a lock whose name will not do, or for one too many");
+        }
+        fine
+    }
+
+    async fn deliver(&mut self, from: Address, body: Body) -> Result<(), EngineError> {
+        let Body::Message { name, number, clock, bytes, .. } = body else { return Ok(()) };
+        if !self.instances.contains_key(&name) {
+            if !self.admit(&name, from) {
+                return Ok(());
+            }
+            self.open(&name, Instant::now()).await?;
+        }
+        let now = Instant::now();
+        let elapsed = self.elapsed(now);
+        let Some(instance) = self.instances.get_mut(&name) else { return Ok(()) };
+        let mut outcome = std::mem::take(&mut self.outcome);
+        match instance.machine.message(from, &bytes, elapsed, &mut outcome) {
+            Ok(label) => {
+                self.received += 1;
+                self.carry_out(&name, Cause::Deliver { from, number, clock, label }, outcome, now).await
+            }
+            Err(why) => {
+                warn!(peer = self.id(from), %why, "broke a connection off");
+                self.parts.guests.throw_out(from).await;
+                self.outcome = outcome;
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives a command; the error says why it cannot be given.
+    async fn command(&mut self, name: &str, word: &str) -> Result<Result<(), String>, EngineError> {
+        if !self.instances.contains_key(name) {
+            if !is_name(name) {
+                return Ok(Err(format!("'{name}' will not do as a name: use letters, digits, - and _")));
+            }
+            if self.parts.facts.entry.problem != "mutual exclusion" {
+                let algorithm = self.parts.facts.entry.name;
+                return Ok(Err(format!("{algorithm} has no names: only locks have")));
+            }
+            if self.instances.len() > MOST_LOCKS {
+                return Ok(Err(format!("a node has at most {MOST_LOCKS} locks")));
+            }
+            self.open(name, Instant::now()).await?;
+        }
+        let now = Instant::now();
+        let elapsed = self.elapsed(now);
+        let Some(instance) = self.instances.get_mut(name) else { return Ok(Err("it is gone".to_owned())) };
+        let mut outcome = std::mem::take(&mut self.outcome);
+        match instance.machine.command(word, elapsed, &mut outcome) {
+            Some(said) => {
+                if let (Some(status), Status::Idle) = (said.status, instance.status) {
+                    instance.status = status;
+                }
+                self.carry_out(name, Cause::Command(said), outcome, now).await?;
+                Ok(Ok(()))
+            }
+            None => {
+                self.outcome = outcome;
+                let facts = &self.parts.facts;
+                let known = facts.commands.join(", ");
+                Ok(Err(format!(
+                    "there is no command '{word}' of {}; there are: {known}",
+                    facts.entry.problem
+                )))
+            }
+        }
+    }
+
+    /// Whoever knows says who crashed or came back.
+    async fn foretell(&mut self, suspicion: Suspicion) -> Result<(), EngineError> {
+        let now = Instant::now();
+        let elapsed = self.elapsed(now);
+        let Some(instance) = self.instances.get_mut("") else { return Ok(()) };
+        let mut outcome = std::mem::take(&mut self.outcome);
+        instance.machine.suspicion(suspicion, elapsed, &mut outcome);
+        self.carry_out("", Cause::Suspicion(suspicion), outcome, now).await
+    }
+
+    /// Leaves what it is in, and lets what it has sent get out.
+    async fn wind_up(&mut self) -> Result<(), EngineError> {
+        let inside: Vec<String> = self
+            .instances
+            .iter()
+            .filter(|(_, it)| it.status == Status::Inside)
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in inside {
+            info!(process = name, "leaves before it stops");
+            let _ = self.command(&name, "release").await?;
+        }
+        for peer in self.parts.peers.iter().flatten() {
+            peer.flushed(Duration::from_millis(500)).await;
+        }
+        let at = self.wall.at(Instant::now());
+        for instance in self.instances.values_mut() {
+            if let Some(recorder) = &mut instance.recorder {
+                recorder.record(at, Happening::Crash);
+                recorder.commit(|_| {})?;
+            }
+        }
+        info!("stopped");
+        Ok(())
+    }
+
+    fn id(&self, place: Address) -> u64 {
+        self.parts.endpoint.ids[place.index()]
+    }
+
+    fn place(&self, id: u64) -> Option<Address> {
+        let index = self.parts.endpoint.ids.iter().position(|other| *other == id);
+        index.map(|index| Address(index as u32))
+    }
+}
+
+/// Stores on another thread: the disk may be slow, and heartbeats must go on.
+async fn save(mut store: Store, value: Vec<u8>) -> Result<Store, StoreError> {
+    let saved = tokio::task::spawn_blocking(move || store.save(&value).map(|()| store)).await;
+    saved.expect("storing does not panic")
+}

@@ -1,0 +1,69 @@
+//! The algorithms of habemus between real processes over a real network.
+//!
+//! A [`Node`] runs one process of any algorithm of the catalogue: it listens and dials, keeps what must survive a
+//! crash on disk, beats its timers, and tells the application what the process says. An application asks it for
+//! what it needs:
+//!
+//! - [`Node::election`]: who leads, as a watch, and events when this node is elected or loses its leadership.
+//! - [`Node::locks`]: named locks; a guard carries its fencing token and releases when dropped.
+//!
+//! # Example
+//! Three nodes in one program elect a leader. In real life each is a program of its own, on a machine of its own.
+//! ```
+//! use habemus_node::{Node, Settings};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut nodes = Vec::new();
+//! for id in 1..=3 {
+//!     nodes.push(Node::start(Settings::new("majority", id, [1, 2, 3])).await?);
+//! }
+//! for one in &nodes {
+//!     for other in &nodes {
+//!         one.introduce(other.id(), other.address());
+//!     }
+//! }
+//! let mut leadership = nodes[0].election()?.leader();
+//! let known = leadership.wait_for(|now| now.leader.is_some()).await?;
+//! println!("node {} leads in term {}", known.leader.unwrap_or_default(), known.term);
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod certs;
+pub mod cluster;
+#[cfg(feature = "command")]
+pub mod command;
+mod control;
+mod election;
+mod engine;
+mod faults;
+mod http;
+mod lock;
+mod node;
+mod recorder;
+#[cfg(test)]
+mod scratch;
+mod settings;
+pub mod store;
+mod timers;
+mod tls;
+pub mod transport;
+
+pub use control::{Clients, Moment, Order, Overview, Report};
+pub use election::{ElectionEvent, ElectionHandle, Leadership};
+pub use engine::{EngineError, Listener};
+pub use habemus_machine::{Facts, facts};
+pub use lock::{LockError, LockGuard, Locks};
+pub use node::{Node, NodeError, Orders};
+pub use settings::{Settings, SettingsError};
+pub use tls::{TlsError, TlsFiles, certificate_name};
+
+/// A node has at most so many locks with names.
+pub const MOST_LOCKS: usize = 1024;
+
+/// Whether something can be the name of a lock: 1 to 64 letters, digits, hyphens and underscores.
+pub fn is_name(name: &str) -> bool {
+    let fine = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    (1..=64).contains(&name.len()) && name.bytes().all(fine)
+}

@@ -1,0 +1,302 @@
+//! A node: one process of an algorithm, alive on a network.
+
+use std::io;
+use std::sync::Arc;
+
+use habemus::Address;
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tracing::info;
+
+use crate::control::{Order, Overview, Report};
+use crate::election::ElectionHandle;
+use crate::engine::{Ask, Engine, EngineError, Listener, Parts};
+use crate::http;
+use crate::lock::Locks;
+use crate::settings::{Settings, SettingsError};
+use crate::store::{Directory, Identity, StoreError};
+use crate::tls::{Tls, TlsError};
+use crate::transport::{Endpoint, Guests, Outgoing, Traffic, listen};
+use habemus_machine::Random;
+use habemus_machine::{self as machine, Facts};
+
+/// So many things that arrived wait for the process at most; then connections wait.
+const INBOX: usize = 1024;
+
+/// Why a node cannot start or be used.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// The settings make no sense.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// It cannot listen.
+    #[error("cannot listen on {address}: {why}")]
+    Listen {
+        /// Where.
+        address: String,
+        /// What the system says.
+        why: io::Error,
+    },
+    /// The data directory cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The certificates cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// The node could not go on.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// Something was asked that the algorithm does not do.
+    #[error("{algorithm} solves {problem}: it has no {asked}")]
+    Problem {
+        /// The algorithm.
+        algorithm: String,
+        /// What it solves.
+        problem: String,
+        /// What was asked for.
+        asked: &'static str,
+    },
+    /// The node has stopped.
+    #[error("the node has stopped")]
+    Stopped,
+}
+
+/// A node. Dropping it stops it at once, as a crash would; [`stop`](Node::stop) stops it in good order.
+#[derive(Debug)]
+pub struct Node {
+    id: u64,
+    address: String,
+    http: Option<String>,
+    facts: Facts,
+    asks: mpsc::Sender<Ask>,
+    engine: Option<JoinHandle<Result<(), EngineError>>>,
+    helpers: Vec<JoinHandle<()>>,
+}
+
+impl Node {
+    /// Starts a node in the current tokio runtime.
+    ///
+    /// # Errors
+    /// If the settings make no sense, or the system does not give what they ask for.
+    pub async fn start(settings: Settings) -> Result<Node, NodeError> {
+        Node::start_reporting(settings, None).await
+    }
+
+    /// Starts a node that reports what it does to `listener`.
+    ///
+    /// # Errors
+    /// As [`start`](Node::start).
+    pub async fn start_reporting(settings: Settings, listener: Option<Listener>) -> Result<Node, NodeError> {
+        settings.check()?;
+        let me = settings.ids.iter().position(|id| *id == settings.id).unwrap_or_default();
+        let me = Address(me as u32);
+        let describe = settings.trace || listener.is_some();
+        let (facts, machine) =
+            machine::build(&settings.request()?, me, describe).map_err(SettingsError::from)?;
+        if facts.synchronous && !settings.supervised && settings.begin_at.is_none() {
+            return Err(SettingsError::Pulses(settings.algorithm).into());
+        }
+        let tls = settings.tls.as_ref().map(|files| Tls::new(files, settings.id)).transpose()?;
+        let directory = match &settings.data {
+            Some(path) => {
+                let (cluster, algorithm) = (settings.cluster.clone(), settings.algorithm.clone());
+                Some(Directory::open(path, Identity { cluster, algorithm, id: settings.id })?)
+            }
+            None => None,
+        };
+        let socket = bind(&settings.listen).await?;
+        let address = local_address(&socket, &settings.listen)?;
+        let endpoint = Arc::new(Endpoint {
+            id: settings.id,
+            ids: settings.ids.clone(),
+            cluster: settings.cluster.clone(),
+            system: settings.system()?,
+            // Zero is what a guest that has never been here has.
+            life: Random::new().bits().max(1),
+            tls,
+            traffic: Traffic::default(),
+        });
+        let (sender, arrivals) = mpsc::channel(INBOX);
+        let (asks, asked) = mpsc::channel(INBOX);
+        let guests = Arc::new(Guests::new(settings.ids.len()));
+        let mut helpers =
+            vec![tokio::spawn(listen(socket, Arc::clone(&endpoint), Arc::clone(&guests), sender))];
+        let mut http_address = None;
+        if let Some(wanted) = &settings.http {
+            let socket = bind(wanted).await?;
+            http_address = Some(local_address(&socket, wanted)?);
+            helpers.push(tokio::spawn(http::serve(socket, asks.clone(), Arc::clone(&endpoint))));
+        }
+        let outgoing = |id: &u64| {
+            let address = settings.peers.get(id).cloned();
+            (*id != settings.id).then(|| Outgoing::new(Arc::clone(&endpoint), *id, address))
+        };
+        let peers = settings.ids.iter().map(outgoing).collect();
+        info!(node = settings.id, %address, algorithm = settings.algorithm, "listens");
+        let mut listener = listener;
+        if let Some(listener) = &mut listener {
+            listener(&Report::Listening { address: address.clone(), http: http_address.clone() });
+        }
+        let engine = Engine::new(Parts {
+            endpoint,
+            me,
+            facts: facts.clone(),
+            machine,
+            directory,
+            trace: settings.trace,
+            zero: settings.trace_zero,
+            standby: settings.supervised,
+            begin_at: settings.begin_at,
+            peers,
+            guests,
+            arrivals,
+            asks: asked,
+            listener,
+        });
+        let engine = Some(tokio::spawn(engine.run()));
+        Ok(Node { id: settings.id, address, http: http_address, facts, asks, engine, helpers })
+    }
+
+    /// The node's identifier.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Where it listens for other nodes.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Where it serves HTTP, if it does.
+    pub fn http(&self) -> Option<&str> {
+        self.http.as_deref()
+    }
+
+    /// What there is to know of the algorithm.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Says where another node is. What is said of the node itself is ignored.
+    pub fn introduce(&self, id: u64, address: &str) {
+        self.orders().give(Order::Peer { id, address: address.to_owned() });
+    }
+
+    /// How things are.
+    ///
+    /// # Errors
+    /// If the node has stopped.
+    pub async fn overview(&self) -> Result<Overview, NodeError> {
+        let (to, overview) = oneshot::channel();
+        self.asks.send(Ask::Overview(to)).await.map_err(|_| NodeError::Stopped)?;
+        overview.await.map_err(|_| NodeError::Stopped)
+    }
+
+    /// The election that this node takes part in.
+    ///
+    /// # Errors
+    /// If the algorithm is no election.
+    pub fn election(&self) -> Result<ElectionHandle, NodeError> {
+        self.demand("election", "leader")?;
+        Ok(ElectionHandle::new(self.id, self.asks.clone()))
+    }
+
+    /// The locks that this node takes part in.
+    ///
+    /// # Errors
+    /// If the algorithm is no mutual exclusion.
+    pub fn locks(&self) -> Result<Locks, NodeError> {
+        self.demand("mutual exclusion", "locks")?;
+        Ok(Locks::new(self.asks.clone()))
+    }
+
+    fn demand(&self, problem: &str, asked: &'static str) -> Result<(), NodeError> {
+        let entry = self.facts.entry;
+        if entry.problem == problem {
+            return Ok(());
+        }
+        let (algorithm, problem) = (entry.name.to_owned(), entry.problem.to_owned());
+        Err(NodeError::Problem { algorithm, problem, asked })
+    }
+
+    /// The way in which a supervisor talks to the node.
+    pub fn orders(&self) -> Orders {
+        Orders(self.asks.clone())
+    }
+
+    /// Stops in good order: locks that this node holds are released, and what it has sent gets out.
+    ///
+    /// # Errors
+    /// Why the node could not go on, if it had to stop by itself.
+    pub async fn stop(mut self) -> Result<(), NodeError> {
+        let (done, _) = oneshot::channel();
+        // If it has stopped already, the engine's result says why.
+        let _ = self.asks.send(Ask::Stop(done)).await;
+        self.finished().await
+    }
+
+    /// Waits until the node stops.
+    ///
+    /// # Errors
+    /// Why the node could not go on, if it had to stop by itself.
+    pub async fn finished(&mut self) -> Result<(), NodeError> {
+        match &mut self.engine {
+            Some(engine) => {
+                let result = engine.await;
+                self.engine = None;
+                match result {
+                    Ok(result) => Ok(result?),
+                    Err(panicked) if panicked.is_panic() => std::panic::resume_unwind(panicked.into_panic()),
+                    Err(_) => Err(NodeError::Stopped),
+                }
+            }
+            None => Err(NodeError::Stopped),
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        for task in &self.helpers {
+            task.abort();
+        }
+        if let Some(engine) = &self.engine {
+            engine.abort();
+        }
+    }
+}
+
+/// The way in which a supervisor talks to a node.
+#[derive(Clone, Debug)]
+pub struct Orders(mpsc::Sender<Ask>);
+
+impl Orders {
+    /// Gives an order; says whether it could be given at once.
+    pub fn give(&self, order: Order) -> bool {
+        self.0.try_send(Ask::Order(order)).is_ok()
+    }
+
+    /// Whether the node has stopped.
+    pub fn is_closed(&self) -> bool {
+        self.0.is_closed()
+    }
+
+    /// Gives an order, as soon as there is room for it.
+    ///
+    /// # Errors
+    /// If the node has stopped.
+    pub async fn give_when_possible(&self, order: Order) -> Result<(), NodeError> {
+        self.0.send(Ask::Order(order)).await.map_err(|_| NodeError::Stopped)
+    }
+}
+
+async fn bind(address: &str) -> Result<TcpListener, NodeError> {
+    let failed = |why| NodeError::Listen { address: address.to_owned(), why };
+    TcpListener::bind(address).await.map_err(failed)
+}
+
+fn local_address(socket: &TcpListener, wanted: &str) -> Result<String, NodeError> {
+    let failed = |why| NodeError::Listen { address: wanted.to_owned(), why };
+    socket.local_addr().map(|address| address.to_string()).map_err(failed)
+}

@@ -1,0 +1,215 @@
+//! The trace of one process, written as it happens.
+//!
+//! What a step records is in the system's hands before anything of the step leaves the node, so that even after
+//! `kill -9` the trace knows of every message that anybody received.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use habemus::Address;
+use habemus::clock::VectorClock;
+use habemus_trace::{Happening, Header, Record};
+use tokio::time::Instant;
+
+/// Wall time that cannot run backwards: read once, then counted on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wall {
+    start: Instant,
+    /// Nanoseconds from the beginning of the run to `start`.
+    offset: i128,
+}
+
+impl Wall {
+    /// Counts from `zero`, in nanoseconds since 1970.
+    pub(crate) fn new(zero: u64) -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        Wall { start: Instant::now(), offset: since as i128 - i128::from(zero) }
+    }
+
+    /// Nanoseconds since the run began.
+    pub(crate) fn at(&self, now: Instant) -> u64 {
+        let elapsed = now.saturating_duration_since(self.start).as_nanos() as i128;
+        (self.offset + elapsed).clamp(0, i128::from(u64::MAX)) as u64
+    }
+
+    /// The instant that is `at` nanoseconds after the run began.
+    pub(crate) fn instant(&self, at: u64) -> Instant {
+        let ahead = i128::from(at) - self.offset;
+        match u64::try_from(ahead) {
+            Ok(ahead) => self.start + Duration::from_nanos(ahead),
+            Err(_) => self.start,
+        }
+    }
+}
+
+/// Writes the trace of one process.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    file: File,
+    ids: Vec<u64>,
+    me: Address,
+    clock: VectorClock,
+    next_message: u64,
+    /// What this step has recorded so far.
+    fresh: Vec<Record>,
+}
+
+impl Recorder {
+    /// Opens the trace at `path`, or begins it. A trace of former lives is continued.
+    pub(crate) fn open(path: &Path, header: &Header, me: Address) -> io::Result<Self> {
+        let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?;
+        let ids = header.processes.clone();
+        let (end, past) = read_past(&mut file, ids[me.index()])?;
+        // A line that was torn by the end of the last life goes.
+        file.set_len(end)?;
+        file.seek(SeekFrom::Start(end))?;
+        if end == 0 {
+            let mut line = serde_json::to_vec(header)?;
+            line.push(b'\n');
+            file.write_all(&line)?;
+        }
+        let place = |id: &u64| ids.iter().position(|other| other == id).map(|index| Address(index as u32));
+        let mut clock: VectorClock =
+            past.clock.iter().filter_map(|(id, ticks)| Some((place(id)?, *ticks))).collect();
+        if past.lived {
+            // The count between two lives is that of the crash, which somebody else records.
+            clock.tick(me);
+        }
+        Ok(Recorder { file, ids, me, clock, next_message: past.next_message, fresh: Vec::new() })
+    }
+
+    /// Records something that the process does or notices.
+    pub(crate) fn record(&mut self, at: u64, what: Happening) {
+        self.clock.tick(self.me);
+        let clock = self.clock.iter().map(|(place, ticks)| (self.ids[place.index()], ticks)).collect();
+        self.fresh.push(Record { at, process: Some(self.ids[self.me.index()]), clock, what });
+    }
+
+    /// Records something of which no process takes notice.
+    pub(crate) fn note(&mut self, at: u64, process: Address, what: Happening) {
+        let process = Some(self.ids[process.index()]);
+        self.fresh.push(Record { at, process, clock: std::collections::BTreeMap::new(), what });
+    }
+
+    /// The number of the next message to be sent.
+    pub(crate) fn number(&mut self) -> u64 {
+        self.next_message += 1;
+        self.next_message - 1
+    }
+
+    /// The clock as it goes with a message.
+    pub(crate) fn clock(&self) -> Vec<(u32, u32)> {
+        self.clock.iter().map(|(place, ticks)| (place.0, ticks)).collect()
+    }
+
+    /// Learns what the sender of a message knew; places that do not exist are ignored.
+    pub(crate) fn learn(&mut self, clock: &[(u32, u32)]) {
+        let known = clock.iter().filter(|(place, _)| (*place as usize) < self.ids.len());
+        self.clock.merge(&known.map(|(place, ticks)| (Address(*place), *ticks)).collect());
+    }
+
+    /// Hands what was recorded to the system, and to `show`.
+    pub(crate) fn commit(&mut self, mut show: impl FnMut(&Record)) -> io::Result<()> {
+        if self.fresh.is_empty() {
+            return Ok(());
+        }
+        let mut lines = Vec::new();
+        for record in self.fresh.drain(..) {
+            serde_json::to_writer(&mut lines, &record)?;
+            lines.push(b'\n');
+            show(&record);
+        }
+        self.file.write_all(&lines)
+    }
+}
+
+/// What former lives left in a trace.
+#[derive(Default)]
+struct Past {
+    lived: bool,
+    clock: std::collections::BTreeMap<u64, u32>,
+    next_message: u64,
+}
+
+/// Reads former lives; gives where the last complete line ends.
+fn read_past(file: &mut File, me: u64) -> io::Result<(u64, Past)> {
+    let (mut end, mut past) = (0, Past::default());
+    let mut reader = BufReader::new(&*file);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let length = reader.read_until(b'\n', &mut line)? as u64;
+        if length == 0 || line.last() != Some(&b'\n') {
+            return Ok((end, past));
+        }
+        if end > 0 {
+            // Whatever cannot be read is not of ours.
+            let Ok(record) = serde_json::from_slice::<Record>(&line) else { return Ok((end, past)) };
+            if record.process == Some(me) && !record.clock.is_empty() {
+                (past.lived, past.clock) = (true, record.clock);
+            }
+            if let Happening::Send { message, .. } = record.what {
+                past.next_message = past.next_message.max(message + 1);
+            }
+        }
+        end += length;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::Scratch;
+
+    fn header() -> Header {
+        Header {
+            format: habemus_trace::FORMAT,
+            algorithm: "bully".to_owned(),
+            problem: "election".to_owned(),
+            title: None,
+            processes: vec![10, 20],
+            topology: "complete".to_owned(),
+            seed: None,
+        }
+    }
+
+    fn send(number: u64) -> Happening {
+        let (kind, label) = ("Election".to_owned(), "Election".to_owned());
+        Happening::Send { message: number, to: 10, kind, label, background: false }
+    }
+
+    #[test]
+    fn a_new_life_goes_on_where_the_old_one_ended() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("trace.jsonl");
+        let mut first = Recorder::open(&path, &header(), Address(1)).unwrap();
+        first.record(1, Happening::Start { recovered: false });
+        let number = first.number();
+        first.record(2, send(number));
+        first.commit(|_| {}).unwrap();
+        drop(first);
+        let torn = OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"at\":3,\"pro");
+        torn.unwrap();
+
+        let mut second = Recorder::open(&path, &header(), Address(1)).unwrap();
+        assert_eq!(second.number(), 1);
+        second.learn(&[(0, 5), (77, 1)]);
+        second.record(4, Happening::Start { recovered: true });
+        second.commit(|_| {}).unwrap();
+        let trace = habemus_trace::Trace::read(BufReader::new(File::open(&path).unwrap())).unwrap();
+        let clocks: Vec<_> = trace.records.iter().map(|record| record.clock.clone()).collect();
+        // The third tick of 20 is left for its crash.
+        assert_eq!(clocks, [[(20, 1)].into(), [(20, 2)].into(), [(10, 5), (20, 4)].into()]);
+    }
+
+    #[test]
+    fn wall_time_is_counted_from_the_beginning_of_the_run() {
+        let wall = Wall::new(0);
+        let soon = wall.start + Duration::from_millis(5);
+        assert_eq!(wall.at(soon) - wall.at(wall.start), 5_000_000);
+        assert_eq!(wall.instant(wall.at(soon)), soon);
+        assert_eq!(wall.instant(0), wall.start);
+    }
+}

@@ -1,0 +1,240 @@
+//! What a node is told before it starts.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use habemus::Id;
+use habemus::catalogue::{self, Request, SetupError, Shape};
+
+use crate::tls::TlsFiles;
+
+/// Everything that a node must know. All nodes of a cluster must agree on all but `id`, addresses and directories.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The cluster's name: nodes of different clusters refuse each other.
+    pub cluster: String,
+    /// The algorithm's name in the catalogue.
+    pub algorithm: String,
+    /// This node's identifier.
+    pub id: u64,
+    /// All identifiers, in the order of their places in the topology.
+    pub ids: Vec<u64>,
+    /// Where to listen for other nodes; port 0 lets the system choose.
+    pub listen: String,
+    /// Where the others are, as far as known.
+    pub peers: BTreeMap<u64, String>,
+    /// How the processes are connected: `None` leaves it to the algorithm.
+    pub topology: Option<Shape>,
+    /// What draws a random topology.
+    pub seed: u64,
+    /// The failure detector; `None`: heartbeats, if the algorithm can stand on a detector.
+    pub detector: Option<String>,
+    /// Options of the algorithm and of its detector, as the catalogue knows them.
+    pub options: BTreeMap<String, String>,
+    /// The length of a pulse, for algorithms that work in pulses. Everything that is sent in one must arrive before
+    /// the next, and all nodes must begin at the same time.
+    pub pulse: Duration,
+    /// When to start, in nanoseconds since 1970; `None`: at once.
+    pub begin_at: Option<u64>,
+    /// Where to keep what must survive a crash; `None`: nowhere, which suits tests.
+    pub data: Option<PathBuf>,
+    /// Whether to write the trace into the data directory.
+    pub trace: bool,
+    /// When the trace's time begins, in nanoseconds since 1970.
+    pub trace_zero: u64,
+    /// Where to serve HTTP, if at all.
+    pub http: Option<String>,
+    /// Mutual TLS, if wanted.
+    pub tls: Option<TlsFiles>,
+    /// Whether a supervisor says when to begin and plays the oracle.
+    pub supervised: bool,
+}
+
+/// The pulse unless another is asked for: long enough for a loopback or a local network on a busy machine.
+pub(crate) const DEFAULT_PULSE: Duration = Duration::from_millis(100);
+
+/// Why a node cannot be set up like this.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The catalogue refuses.
+    #[error("{0}")]
+    Setup(SetupError),
+    /// The node is not among the processes.
+    #[error("node {id} is not among the processes {ids:?}: give every node the same list, itself included")]
+    NotThere {
+        /// The node.
+        id: u64,
+        /// The processes.
+        ids: Vec<u64>,
+    },
+    /// An address of nobody.
+    #[error("there is an address for node {id}, but the processes are {ids:?}")]
+    UnknownPeer {
+        /// The node.
+        id: u64,
+        /// The processes.
+        ids: Vec<u64>,
+    },
+    /// There is no oracle here.
+    #[error(
+        "there is no oracle on a real network: nobody knows who has crashed. Choose one of the detectors that listen \
+         for heartbeats: heartbeat, eventually-perfect, phi-accrual"
+    )]
+    Oracle,
+    /// A process that works in pulses must know when to begin.
+    #[error(
+        "{0} works in pulses, so all nodes must begin at the same time: give each the same time to begin at, or let \
+         `habemus cluster` start them"
+    )]
+    Pulses(String),
+    /// A trace needs a directory.
+    #[error("a trace needs a data directory to be written to")]
+    TraceNowhere,
+}
+
+impl From<SetupError> for SettingsError {
+    fn from(error: SetupError) -> Self {
+        SettingsError::Setup(error)
+    }
+}
+
+impl Settings {
+    /// Node `id` of a cluster of `ids` on the loopback, without stable storage.
+    pub fn new(algorithm: &str, id: u64, ids: impl Into<Vec<u64>>) -> Self {
+        Settings {
+            cluster: "habemus".to_owned(),
+            algorithm: algorithm.to_owned(),
+            id,
+            ids: ids.into(),
+            listen: "127.0.0.1:0".to_owned(),
+            peers: BTreeMap::new(),
+            topology: None,
+            seed: 1,
+            detector: None,
+            options: BTreeMap::new(),
+            pulse: DEFAULT_PULSE,
+            begin_at: None,
+            data: None,
+            trace: false,
+            trace_zero: 0,
+            http: None,
+            tls: None,
+            supervised: false,
+        }
+    }
+
+    /// The detector that the node stands on: the one asked for, or heartbeats where the algorithm can use them.
+    ///
+    /// # Errors
+    /// If the algorithm does not exist, or if the oracle is asked for and nobody can play it.
+    pub fn detector(&self) -> Result<Option<&str>, SettingsError> {
+        let entry = catalogue::entry(&self.algorithm)?;
+        match self.detector.as_deref() {
+            Some("oracle") if !self.supervised => Err(SettingsError::Oracle),
+            None if self.supervised => Ok(None),
+            None => Ok(entry.detectors.iter().copied().find(|name| *name == "heartbeat")),
+            asked => Ok(asked),
+        }
+    }
+
+    /// What is asked of the catalogue.
+    pub(crate) fn request(&self) -> Result<Request<'_>, SettingsError> {
+        Ok(Request {
+            algorithm: &self.algorithm,
+            ids: self.ids.iter().copied().map(Id).collect(),
+            shape: self.topology.clone(),
+            detector: self.detector()?,
+            options: &self.options,
+            pulse: self.pulse,
+            seed: self.seed,
+            // Keys that anybody can derive are good enough to look at an algorithm, and for nothing else.
+            signatures: self.supervised.then_some(habemus_signatures::ed25519 as habemus::signatures::Scheme),
+        })
+    }
+
+    /// What all nodes of a cluster must agree on, in words.
+    pub(crate) fn system(&self) -> Result<String, SettingsError> {
+        use std::fmt::Write;
+        let mut words = format!("{} with processes", self.algorithm);
+        for id in &self.ids {
+            let _ = write!(words, " {id}");
+        }
+        match &self.topology {
+            None => {}
+            Some(Shape::Named(name)) if name == "random" => {
+                let _ = write!(words, ", topology random of seed {}", self.seed);
+            }
+            Some(Shape::Named(name)) => {
+                let _ = write!(words, ", topology {name}");
+            }
+            Some(Shape::Links(links)) => {
+                let _ = write!(words, ", links {links:?}");
+            }
+        }
+        if let Some(detector) = self.detector()? {
+            let _ = write!(words, ", detector {detector}");
+        }
+        for (name, value) in &self.options {
+            let _ = write!(words, ", {name}={value}");
+        }
+        let _ = write!(words, ", pulse {:?}", self.pulse);
+        Ok(words)
+    }
+
+    /// Refuses what makes no sense before anything is touched.
+    pub(crate) fn check(&self) -> Result<(), SettingsError> {
+        let ids = || self.ids.clone();
+        if !self.ids.contains(&self.id) {
+            return Err(SettingsError::NotThere { id: self.id, ids: ids() });
+        }
+        if let Some(id) = self.peers.keys().find(|id| !self.ids.contains(id)) {
+            return Err(SettingsError::UnknownPeer { id: *id, ids: ids() });
+        }
+        if self.trace && self.data.is_none() {
+            return Err(SettingsError::TraceNowhere);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heartbeats_are_the_default_where_there_is_a_detector_at_all() {
+        assert_eq!(Settings::new("bully", 1, [1, 2]).detector().unwrap(), Some("heartbeat"));
+        assert_eq!(Settings::new("chang-roberts", 1, [1, 2]).detector().unwrap(), Some("heartbeat"));
+        assert_eq!(Settings::new("majority", 1, [1, 2]).detector().unwrap(), None);
+    }
+
+    #[test]
+    fn the_oracle_is_refused_unless_somebody_plays_it() {
+        let asked = Settings { detector: Some("oracle".to_owned()), ..Settings::new("bully", 1, [1, 2]) };
+        let error = asked.detector().unwrap_err().to_string();
+        assert!(error.contains("heartbeat"), "{error}");
+        assert_eq!(Settings { supervised: true, ..asked }.detector().unwrap(), Some("oracle"));
+    }
+
+    #[test]
+    fn senseless_settings_are_refused() {
+        let stranger = Settings::new("bully", 7, [1, 2]);
+        assert!(matches!(stranger.check(), Err(SettingsError::NotThere { id: 7, .. })));
+        let mut unknown = Settings::new("bully", 1, [1, 2]);
+        unknown.peers.insert(9, "localhost:1".to_owned());
+        assert!(matches!(unknown.check(), Err(SettingsError::UnknownPeer { id: 9, .. })));
+        let nowhere = Settings { trace: true, ..Settings::new("bully", 1, [1, 2]) };
+        assert!(matches!(nowhere.check(), Err(SettingsError::TraceNowhere)));
+    }
+
+    #[test]
+    fn what_nodes_must_agree_on_shows_every_difference() {
+        let one = Settings::new("bully", 1, [1, 2]);
+        assert_eq!(one.system().unwrap(), Settings::new("bully", 2, [1, 2]).system().unwrap());
+        assert_ne!(one.system().unwrap(), Settings::new("bully", 1, [2, 1]).system().unwrap());
+        let mut other = one.clone();
+        other.options.insert("heartbeat-timeout".to_owned(), "1s".to_owned());
+        assert_ne!(one.system().unwrap(), other.system().unwrap());
+    }
+}

@@ -1,0 +1,56 @@
+//! Connections between nodes.
+//!
+//! Every node dials every other and sends on the connection it dialled; it receives on those that it accepted.
+
+pub mod frame;
+mod incoming;
+mod outgoing;
+mod queue;
+mod stream;
+
+pub(crate) use incoming::{Arrivals, Guests, listen};
+pub(crate) use outgoing::Outgoing;
+pub use queue::{MOST_KEPT, MOST_WAITING, PATIENCE};
+pub(crate) use stream::Named;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::tls::Tls;
+
+/// What both ends of every connection of a node need.
+pub(crate) struct Endpoint {
+    /// This node.
+    pub(crate) id: u64,
+    /// All nodes, by place.
+    pub(crate) ids: Vec<u64>,
+    /// The cluster's name.
+    pub(crate) cluster: String,
+    /// What all nodes must agree on.
+    pub(crate) system: String,
+    /// This life of the node.
+    pub(crate) life: u64,
+    pub(crate) tls: Option<Tls>,
+    pub(crate) traffic: Traffic,
+}
+
+/// What went through the connections.
+#[derive(Debug, Default)]
+pub(crate) struct Traffic {
+    pub(crate) sent: AtomicU64,
+    pub(crate) sent_bytes: AtomicU64,
+    pub(crate) received: AtomicU64,
+    pub(crate) received_bytes: AtomicU64,
+    /// Did not fit into a queue.
+    pub(crate) dropped: AtomicU64,
+    pub(crate) reconnections: AtomicU64,
+    /// Connections that were refused, or broken off because of what came over them.
+    pub(crate) refused: AtomicU64,
+}
+
+pub(crate) fn count(counter: &AtomicU64, by: u64) {
+    counter.fetch_add(by, Ordering::Relaxed);
+}
+
+/// Every task of the transport has one.
+pub(crate) type Shared = Arc<Endpoint>;

@@ -1,0 +1,244 @@
+//! The way to one peer: a queue, and a task that dials and writes.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::BytesMut;
+use futures_util::{SinkExt, StreamExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::codec::Framed;
+use tracing::{debug, error, info};
+
+use super::frame::{Answer, Body, HELLO_LIMIT, Hello, codec};
+use super::queue::Queue;
+use super::stream::{Stream, dial};
+use super::{Shared, count};
+use habemus_machine::Random;
+
+/// A connection that does not stand after so long is given up.
+const DIAL_LIMIT: Duration = Duration::from_secs(2);
+/// The first wait before dialling again; it doubles with each failure.
+const SHORTEST_WAIT: Duration = Duration::from_millis(20);
+/// The longest wait, to which jitter is added.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// The wait after a refusal, which only people can mend.
+const REFUSED_WAIT: Duration = Duration::from_secs(3);
+/// So many bytes are written at once.
+const BATCH: usize = 64 * 1024;
+
+/// The way to one peer.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    state: Arc<State>,
+    address: watch::Sender<Option<String>>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct State {
+    queue: Mutex<Queue>,
+    /// There is something to send.
+    filled: Notify,
+    /// The peer has just dialled us, so it is worth dialling it.
+    alive: Notify,
+    /// Everything has been handed to the system.
+    emptied: Notify,
+}
+
+impl State {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        // A task that panicked left the queue as it was between two operations.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Outgoing {
+    /// Begins to dial peer `id`, as soon as its address is known.
+    pub(crate) fn new(endpoint: Shared, id: u64, address: Option<String>) -> Self {
+        let state = Arc::new(State {
+            queue: Mutex::default(),
+            filled: Notify::new(),
+            alive: Notify::new(),
+            emptied: Notify::new(),
+        });
+        let (address, known) = watch::channel(address);
+        let task = tokio::spawn(Dialler { endpoint, id, state: Arc::clone(&state), address: known }.run());
+        Outgoing { state, address, task }
+    }
+
+    /// Sends a frame, now or when there is a connection. A full queue drops it, and so does a peer that is away if
+    /// the frame is only background.
+    pub(crate) fn send(&self, body: Body, background: bool) -> bool {
+        let mut queue = self.state.queue();
+        if background && !queue.connected {
+            return false;
+        }
+        let there_was_room = queue.push(body, Instant::now());
+        drop(queue);
+        self.state.filled.notify_one();
+        there_was_room
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        self.state.queue().connected
+    }
+
+    /// The peer lives: dial it now.
+    pub(crate) fn hint(&self) {
+        self.state.alive.notify_one();
+    }
+
+    /// The peer is at another address from now on.
+    pub(crate) fn move_to(&self, address: String) {
+        self.address.send_replace(Some(address));
+        self.hint();
+    }
+
+    /// Waits until everything has been handed to the system, if the peer is there, but not for ever.
+    pub(crate) async fn flushed(&self, limit: Duration) {
+        let empty = async {
+            loop {
+                let emptied = self.state.emptied.notified();
+                {
+                    let queue = self.state.queue();
+                    if queue.waiting() == 0 || !queue.connected {
+                        return;
+                    }
+                }
+                emptied.await;
+            }
+        };
+        let _ = timeout(limit, empty).await;
+    }
+}
+
+impl Drop for Outgoing {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+struct Dialler {
+    endpoint: Shared,
+    id: u64,
+    state: Arc<State>,
+    address: watch::Receiver<Option<String>>,
+}
+
+impl Dialler {
+    async fn run(mut self) {
+        let (mut random, mut failures, mut said) = (Random::new(), 0_u32, String::new());
+        loop {
+            let Some(address) = self.address.borrow_and_update().clone() else {
+                if self.address.changed().await.is_err() {
+                    return;
+                }
+                continue;
+            };
+            let wait = match timeout(DIAL_LIMIT, self.connect(&address)).await {
+                Ok(Ok((stream, answer))) => match answer {
+                    Answer::Welcome { life, received } => {
+                        info!(peer = self.id, %address, "connected");
+                        (failures, said) = (0, String::new());
+                        self.state.queue().connect(life, received, Instant::now());
+                        let end = self.write(stream).await;
+                        self.state.queue().disconnect();
+                        self.state.emptied.notify_waiters();
+                        count(&self.endpoint.traffic.reconnections, 1);
+                        info!(peer = self.id, why = %end, "the connection is gone");
+                        SHORTEST_WAIT
+                    }
+                    Answer::Refused { reason } => {
+                        if said != reason {
+                            error!(peer = self.id, %address, %reason, "the peer refuses this node");
+                            said = reason;
+                        }
+                        REFUSED_WAIT
+                    }
+                },
+                Ok(Err(why)) => {
+                    debug!(peer = self.id, %address, %why, "cannot connect");
+                    if why.kind() == io::ErrorKind::InvalidData && said != why.to_string() {
+                        error!(peer = self.id, %address, %why, "cannot connect");
+                        said = why.to_string();
+                    }
+                    failures = failures.saturating_add(1);
+                    LONGEST_WAIT.min(SHORTEST_WAIT * 2_u32.saturating_pow(failures.min(10)))
+                }
+                Err(_) => {
+                    debug!(peer = self.id, %address, "no connection in time");
+                    failures = failures.saturating_add(1);
+                    LONGEST_WAIT
+                }
+            };
+            // Half to one and a half times as long, so that nodes do not dial in step.
+            let wait = random.between(wait / 2, wait * 3 / 2);
+            tokio::select! {
+                () = sleep(wait) => {}
+                () = self.state.alive.notified(), if failures > 0 => {}
+                changed = self.address.changed() => if changed.is_err() { return },
+            }
+        }
+    }
+
+    async fn connect(&self, address: &str) -> io::Result<(Stream, Answer)> {
+        let endpoint = &self.endpoint;
+        let stream = dial(address, self.id, endpoint.tls.as_ref()).await?;
+        let mut framed = Framed::new(stream, codec(HELLO_LIMIT));
+        let hello = Hello {
+            cluster: endpoint.cluster.clone(),
+            system: endpoint.system.clone(),
+            from: endpoint.id,
+            to: self.id,
+            life: endpoint.life,
+        };
+        framed.send(hello.encode()).await?;
+        let piece = framed.next().await.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()))?;
+        let answer = Answer::decode(&piece).map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))?;
+        Ok((framed.into_inner(), answer))
+    }
+
+    /// Writes what there is to send until the connection breaks; says why it did.
+    async fn write(&self, mut stream: Stream) -> io::Error {
+        let mut batch = BytesMut::with_capacity(1024);
+        let mut nothing = [0_u8; 16];
+        loop {
+            let mut frames = 0;
+            {
+                let mut queue = self.state.queue();
+                while batch.len() < BATCH
+                    && let Some(frame) = queue.next()
+                {
+                    batch.extend_from_slice(&frame);
+                    frames += 1;
+                }
+            }
+            if batch.is_empty() {
+                self.state.emptied.notify_waiters();
+                tokio::select! {
+                    () = self.state.filled.notified() => {}
+                    // The peer says nothing on this connection: reading tells when it is gone.
+                    read = stream.read(&mut nothing) => match read {
+                        Ok(0) => return io::ErrorKind::UnexpectedEof.into(),
+                        Ok(_) => return io::Error::new(io::ErrorKind::InvalidData, "the peer talks out of turn"),
+                        Err(why) => return why,
+                    },
+                }
+                continue;
+            }
+            count(&self.endpoint.traffic.sent, frames);
+            count(&self.endpoint.traffic.sent_bytes, batch.len() as u64);
+            if let Err(why) = stream.write_all(&batch).await {
+                return why;
+            }
+            if let Err(why) = stream.flush().await {
+                return why;
+            }
+            batch.clear();
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What an application sees of a node.
+
+use std::time::Duration;
+
+use habemus_node::{ElectionEvent, ElectionHandle, LockError, Node, NodeError, Settings};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// However loaded the machine, this is long enough.
+const LONG: Duration = Duration::from_secs(60);
+
+async fn nodes(algorithm: &str, count: u64, adapt: impl Fn(&mut Settings)) -> Vec<Node> {
+    let ids: Vec<u64> = (1..=count).collect();
+    let mut nodes = Vec::new();
+    for id in &ids {
+        let mut settings = Settings::new(algorithm, *id, ids.clone());
+        adapt(&mut settings);
+        nodes.push(Node::start(settings).await.expect("a node starts"));
+    }
+    for one in &nodes {
+        nodes.iter().for_each(|other| one.introduce(other.id(), other.address()));
+    }
+    nodes
+}
+
+#[tokio::test]
+async fn everybody_sees_the_same_leader_and_the_leader_hears_of_it() {
+    let nodes = nodes("majority", 3, |_| {}).await;
+    let elections: Vec<_> = nodes.iter().map(|node| node.election().unwrap()).collect();
+    let mut events: Vec<_> = elections.iter().map(ElectionHandle::events).collect();
+    let mut known = Vec::new();
+    for election in &elections {
+        let mut leader = election.leader();
+        let seen = timeout(LONG, leader.wait_for(|now| now.leader.is_some())).await.unwrap().unwrap();
+        known.push((seen.leader.unwrap(), seen.term));
+    }
+    let newest = known.iter().max_by_key(|(_, term)| *term).copied().unwrap();
+    let index = (newest.0 - 1) as usize;
+    let event = timeout(LONG, async {
+        loop {
+            match events[index].recv().await.unwrap() {
+                ElectionEvent::Elected { term } if term == newest.1 => return term,
+                _ => {}
+            }
+        }
+    });
+    assert_eq!(event.await.unwrap(), newest.1);
+}
+
+#[tokio::test]
+async fn one_holder_at_a_time_across_nodes_and_tasks_with_growing_tokens() {
+    let nodes = nodes("coordinator", 3, |settings| {
+        settings.options.insert("fencing".to_owned(), "true".to_owned());
+    })
+    .await;
+    let inside = std::sync::Arc::new(std::sync::Mutex::new((0_u32, 0_u64)));
+    let mut tasks = Vec::new();
+    for node in &nodes {
+        let locks = node.locks().unwrap();
+        for _ in 0..3 {
+            let (locks, inside) = (locks.clone(), std::sync::Arc::clone(&inside));
+            tasks.push(tokio::spawn(async move {
+                for _ in 0..3 {
+                    let guard = locks.acquire("stock").await.unwrap();
+                    let token = guard.token().unwrap();
+                    {
+                        let mut inside = inside.lock().unwrap();
+                        inside.0 += 1;
+                        assert_eq!(inside.0, 1, "two are inside");
+                        assert!(token > inside.1, "token {token} after {}", inside.1);
+                        inside.1 = token;
+                    }
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                    inside.lock().unwrap().0 -= 1;
+                    assert!(!guard.is_lost());
+                }
+            }));
+        }
+    }
+    for task in tasks {
+        timeout(LONG, task).await.expect("everybody gets in").unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_wait_that_is_given_up_does_not_keep_the_lock() {
+    let nodes = nodes("ricart-agrawala", 2, |_| {}).await;
+    let (first, second) = (nodes[0].locks().unwrap(), nodes[1].locks().unwrap());
+    let held = timeout(LONG, first.acquire("door")).await.unwrap().unwrap();
+    assert!(timeout(Duration::from_millis(50), second.acquire("door")).await.is_err(), "it is held");
+    drop(held);
+    // The request that was given up is served and passed on.
+    let again = timeout(LONG, first.acquire("door")).await.unwrap().unwrap();
+    assert_eq!(again.name(), "door");
+}
+
+#[tokio::test]
+async fn a_lease_that_is_over_is_noticed_by_the_guard() {
+    let nodes = nodes("coordinator", 2, |settings| {
+        settings.options.insert("lease".to_owned(), "50ms".to_owned());
+    })
+    .await;
+    let mut guard = timeout(LONG, nodes[1].locks().unwrap().acquire("short")).await.unwrap().unwrap();
+    timeout(LONG, guard.lost()).await.expect("the lease ends");
+    assert!(guard.is_lost());
+}
+
+#[tokio::test]
+async fn what_the_algorithm_does_not_do_is_refused() {
+    let node = Node::start(Settings::new("majority", 1, [1])).await.unwrap();
+    assert!(matches!(node.locks(), Err(NodeError::Problem { .. })));
+    let node = Node::start(Settings::new("coordinator", 1, [1])).await.unwrap();
+    assert!(matches!(node.election(), Err(NodeError::Problem { .. })));
+    let refused = node.locks().unwrap().acquire("../etc/passwd").await.unwrap_err();
+    assert!(matches!(refused, LockError::Name(_)));
+}
+
+#[tokio::test]
+async fn a_stopped_node_says_so() {
+    let node = Node::start(Settings::new("coordinator", 1, [1])).await.unwrap();
+    let locks = node.locks().unwrap();
+    node.stop().await.unwrap();
+    assert_eq!(timeout(LONG, locks.acquire("late")).await.unwrap().unwrap_err(), LockError::Stopped);
+}
+
+async fn get(address: &str, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.expect("it serves");
+    let text = format!("{request} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+#[tokio::test]
+async fn http_tells_status_leader_health_and_metrics() {
+    let nodes = nodes("majority", 1, |settings| settings.http = Some("127.0.0.1:0".to_owned())).await;
+    let mut leader = nodes[0].election().unwrap().leader();
+    timeout(LONG, leader.wait_for(|now| now.leading)).await.unwrap().unwrap();
+    let address = nodes[0].http().unwrap();
+    assert!(get(address, "GET /health").await.ends_with("ok\n"));
+    let leader = get(address, "GET /leader").await;
+    assert!(leader.starts_with("HTTP/1.1 200") && leader.contains(r#""leader":1"#), "{leader}");
+    let status = get(address, "GET /status").await;
+    assert!(status.contains(r#""algorithm": "majority""#), "{status}");
+    let metrics = get(address, "GET /metrics").await;
+    for line in ["# TYPE habemus_leading gauge", "habemus_leading 1", "habemus_frames_sent_total 0"] {
+        assert!(metrics.lines().any(|found| found == line), "{line}: {metrics}");
+    }
+    assert!(get(address, "GET /secret").await.starts_with("HTTP/1.1 404"));
+    assert!(get(address, "POST /status").await.starts_with("HTTP/1.1 405"));
+}
+
+#[tokio::test]
+async fn nodes_with_certificates_find_each_other_and_refuse_those_without() {
+    let directory = std::env::temp_dir().join(format!("habemus-certs-{}", std::process::id()));
+    habemus_node::certs::make(&directory, &[1, 2]).unwrap();
+    let files = |id| habemus_node::certs::node_files(&directory, id);
+    let secure = nodes("majority", 2, |settings| settings.tls = Some(files(settings.id))).await;
+    let mut leader = secure[0].election().unwrap().leader();
+    timeout(LONG, leader.wait_for(|now| now.leader.is_some()))
+        .await
+        .expect("two nodes are a majority")
+        .unwrap();
+
+    // A certificate of another node is refused by the node itself.
+    let wrong = Settings { tls: Some(files(2)), ..Settings::new("majority", 1, [1, 2]) };
+    let error = Node::start(wrong).await.unwrap_err().to_string();
+    assert!(error.contains("does not name this node"), "{error}");
+
+    // Without TLS, or with a certificate of another authority, nobody gets in.
+    let other = directory.join("other");
+    habemus_node::certs::make(&other, &[2]).unwrap();
+    let foreign = habemus_node::TlsFiles {
+        authority: files(1).authority,
+        ..habemus_node::certs::node_files(&other, 2)
+    };
+    for tls in [None, Some(foreign)] {
+        let stranger = Node::start(Settings { tls, ..Settings::new("majority", 2, [1, 2]) }).await.unwrap();
+        stranger.introduce(1, secure[0].address());
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert!(stranger.overview().await.unwrap().connected.is_empty());
+    }
+    let _ = std::fs::remove_dir_all(&directory);
+}

@@ -1,0 +1,100 @@
+//! SIGKILL, SIGSTOP, restarts from disk, cuts.
+
+use habemus::Status;
+use habemus_node::Order;
+use habemus_trace::Happening;
+
+use crate::bench::{Scratch, cluster, until};
+
+#[tokio::test]
+async fn the_bully_elects_survives_its_leader_and_takes_it_back() {
+    let scratch = Scratch::new();
+    let mut cluster = cluster(&scratch, "bully", 3, &["--detector", "heartbeat"]).await;
+    cluster.order(1, Order::Command { word: "elect".to_owned(), name: String::new() });
+    until(&mut cluster, "3 leads", |it| it.agreed_leader() == Some(3)).await;
+    cluster.kill(3).await;
+    until(&mut cluster, "2 leads", |it| it.agreed_leader() == Some(2)).await;
+    cluster.restart(3, false).await.unwrap();
+    until(&mut cluster, "3 leads again", |it| it.agreed_leader() == Some(3)).await;
+    let trace = cluster.trace(None).unwrap();
+    let crashes = trace.records.iter().filter(|record| record.what == Happening::Crash).count();
+    assert_eq!(crashes, 1);
+    let restarts: Vec<_> = trace
+        .records
+        .iter()
+        .filter(|record| matches!(record.what, Happening::Start { recovered: true }))
+        .map(|record| record.process)
+        .collect();
+    assert_eq!(restarts, [Some(3)]);
+    cluster.end().await;
+}
+
+#[tokio::test]
+async fn a_stopped_leader_is_replaced_and_follows_when_it_goes_on() {
+    let scratch = Scratch::new();
+    let mut cluster = cluster(&scratch, "majority", 3, &[]).await;
+    until(&mut cluster, "somebody leads", |it| it.agreed_leader().is_some()).await;
+    let first = cluster.agreed_leader().unwrap();
+    cluster.pause(first);
+    until(&mut cluster, "another leads", |it| {
+        it.alive().any(|id| id != first && it.status(id) == Some(Status::Leading))
+    })
+    .await;
+    cluster.resume(first);
+    until(&mut cluster, "all agree", |it| it.agreed_leader().is_some_and(|leader| leader != first)).await;
+    cluster.end().await;
+}
+
+#[tokio::test]
+async fn a_leader_that_reaches_nobody_is_replaced_by_the_majority() {
+    let scratch = Scratch::new();
+    let mut cluster = cluster(&scratch, "majority", 3, &[]).await;
+    until(&mut cluster, "somebody leads", |it| it.agreed_leader().is_some()).await;
+    let first = cluster.agreed_leader().unwrap();
+    let others: Vec<u64> = cluster.alive().filter(|id| *id != first).collect();
+    let links: Vec<(u64, u64)> = others.iter().flat_map(|id| [(first, *id), (*id, first)]).collect();
+    cluster.cut(&links);
+    until(&mut cluster, "the others agree", |it| {
+        let leads = |id: &u64| it.status(*id) == Some(Status::Leading);
+        others.iter().any(leads) && !leads(&first)
+    })
+    .await;
+    cluster.heal(&[]);
+    until(&mut cluster, "all agree", |it| it.agreed_leader().is_some()).await;
+    cluster.end().await;
+}
+
+#[tokio::test]
+async fn a_holder_that_is_told_to_stop_hands_the_lock_over() {
+    let scratch = Scratch::new();
+    let mut cluster = cluster(&scratch, "coordinator", 3, &[]).await;
+    let acquire = || Order::Command { word: "acquire".to_owned(), name: String::new() };
+    cluster.order(2, acquire());
+    until(&mut cluster, "2 is inside", |it| it.status(2) == Some(Status::Inside)).await;
+    cluster.order(3, acquire());
+    until(&mut cluster, "3 waits", |it| it.status(3) == Some(Status::Waiting)).await;
+    cluster.terminate(2).await;
+    until(&mut cluster, "3 is inside", |it| it.status(3) == Some(Status::Inside)).await;
+    cluster.end().await;
+}
+
+#[tokio::test]
+async fn locks_have_names_and_do_not_wait_for_each_other() {
+    let scratch = Scratch::new();
+    let mut cluster = cluster(&scratch, "ricart-agrawala", 3, &[]).await;
+    let named = |name: &str| Order::Command { word: "acquire".to_owned(), name: name.to_owned() };
+    cluster.order(1, named("orders"));
+    cluster.order(2, named("stock"));
+    let deadline = tokio::time::Instant::now() + crate::bench::LONG;
+    loop {
+        let overviews = cluster.overviews(deadline).await.unwrap();
+        let inside = |id: u64, name: &str| {
+            overviews.get(&id).is_some_and(|it| it.locks.contains(&(name.to_owned(), Status::Inside)))
+        };
+        if inside(1, "orders") && inside(2, "stock") {
+            break;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{overviews:?}");
+    }
+    cluster.end().await;
+}

@@ -1,0 +1,8 @@
+//! Real processes: nodes that are killed, stopped and restarted.
+
+mod bench;
+mod catalogue;
+mod faults;
+mod namespaces;
+mod random_faults;
+mod refusals;

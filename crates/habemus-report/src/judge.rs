@@ -1,0 +1,364 @@
+//! Judging a recorded trace: the same monitors and the same expectations as in a simulation.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use habemus::catalogue::{self, Entry, Request, Setup, SetupError, Visitor};
+use habemus::clock::VectorClock;
+use habemus::property::{End, Monitor, Observation, Population, Verdict, Violation, What};
+use habemus::{Address, Id, Problem, Process, Status};
+use habemus_scenario::Expectations;
+use habemus_trace::{Happening, Record, Trace};
+
+use crate::report::{PropertyLine, Report};
+use crate::standing::Standing;
+use crate::statistics::Statistics;
+
+/// How a recorded run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// Why, in words.
+    pub stop: String,
+    /// Whether it came to rest by itself.
+    pub quiet: bool,
+    /// Whether what has not happened by now never will.
+    pub over: bool,
+    /// Whether it came to the end that was asked for.
+    pub complete: bool,
+    /// How long it took, in nanoseconds.
+    pub time: u64,
+}
+
+/// Why a trace cannot be judged.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum JudgeError {
+    /// The system makes no sense.
+    #[error("{0}")]
+    Setup(SetupError),
+    /// The trace is not one of this system.
+    #[error("record {record} of the trace is not one of {algorithm}: {why}")]
+    Foreign {
+        /// Which record, counted from 1.
+        record: usize,
+        /// The algorithm.
+        algorithm: &'static str,
+        /// In which way.
+        why: String,
+    },
+    /// An expectation names a property that the problem does not have.
+    #[error("there is no property '{name}' of {problem}; there are: {}", known.join(", "))]
+    UnknownProperty {
+        /// The name.
+        name: String,
+        /// The problem.
+        problem: String,
+        /// Its properties.
+        known: Vec<String>,
+    },
+}
+
+impl From<SetupError> for JudgeError {
+    fn from(error: SetupError) -> Self {
+        JudgeError::Setup(error)
+    }
+}
+
+/// Feeds a trace to the monitors of the system that `request` describes, and checks what was expected.
+/// Violations are written into the trace, which the report keeps.
+///
+/// # Errors
+/// If the request makes no sense, or the trace is not one of that system.
+pub fn judge(
+    request: &Request<'_>,
+    expect: &Expectations,
+    trace: Trace,
+    ending: &Ending,
+) -> Result<Report, JudgeError> {
+    catalogue::build(request, Judge { expect, trace, ending, seed: request.seed })?
+}
+
+struct Judge<'a> {
+    expect: &'a Expectations,
+    trace: Trace,
+    ending: &'a Ending,
+    seed: u64,
+}
+
+impl Visitor for Judge<'_> {
+    type Result = Result<Report, JudgeError>;
+
+    fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
+        let promises = |property: &str| setup.promises(property);
+        Court::<P::Problem>::new(setup.entry, setup.population.clone()).hold(self, &promises)
+    }
+}
+
+/// What is known in the midst of a trace. It depends on the problem only, not on the process.
+struct Court<Q: Problem> {
+    entry: &'static Entry,
+    population: Population,
+    statistics: Statistics,
+    standing: Standing,
+    /// The longest chain of messages that ends at each process, and that each message on its way ends.
+    depth: Vec<u32>,
+    /// What the processes that are up have decided.
+    decided: BTreeMap<u64, String>,
+    on_their_way: BTreeMap<(u64, u64), u32>,
+    monitors: Vec<(Q::Monitor, Option<Violation>)>,
+}
+
+impl<Q: Problem> Court<Q> {
+    fn new(entry: &'static Entry, population: Population) -> Self {
+        let monitors = Q::monitors(&population).into_iter().map(|monitor| (monitor, None)).collect();
+        let (standing, depth) = (Standing::new(population.len()), vec![0; population.len()]);
+        let (statistics, decided, on_their_way) = (Statistics::default(), BTreeMap::new(), BTreeMap::new());
+        Court { entry, population, statistics, standing, depth, decided, on_their_way, monitors }
+    }
+
+    fn hold(mut self, case: Judge<'_>, promises: &dyn Fn(&str) -> bool) -> Result<Report, JudgeError> {
+        let mut trace = case.trace;
+        let mut records = Vec::with_capacity(trace.records.len());
+        for (index, record) in trace.records.into_iter().enumerate() {
+            let broken = self.hear(&record).map_err(|why| JudgeError::Foreign {
+                record: index + 1,
+                algorithm: self.entry.name,
+                why,
+            })?;
+            let (at, process) = (record.at, record.process);
+            records.push(record);
+            records.extend(broken.into_iter().map(|(property, violation)| Record {
+                at,
+                process,
+                clock: BTreeMap::new(),
+                what: Happening::Violation { property: property.to_owned(), explanation: violation.0 },
+            }));
+        }
+        trace.records = records;
+        let end = if case.ending.over { End::Quiet } else { End::CutOff };
+        let properties = self.monitors.iter().map(|(monitor, violation)| {
+            let verdict = match violation {
+                Some(violation) => Verdict::Violated(violation.clone()),
+                None => monitor.at_end(end, &self.population),
+            };
+            PropertyLine::new(monitor.name(), monitor.demand(), verdict, promises(monitor.name()))
+        });
+        let properties = properties.collect();
+        self.statistics.time = case.ending.time;
+        self.statistics.refused_writes =
+            self.monitors.iter().map(|(monitor, _)| monitor.refused_writes()).sum();
+        let addresses = || (0..self.population.len() as u32).map(Address);
+        let named = |keep: &dyn Fn(Address) -> bool| {
+            addresses()
+                .filter(|&address| keep(address))
+                .map(|address| self.population.id(address).0)
+                .collect()
+        };
+        let mut report = Report {
+            algorithm: self.entry.name.to_owned(),
+            problem: self.entry.problem.to_owned(),
+            processes: self.population.len(),
+            seed: case.seed,
+            stop: case.ending.stop.clone(),
+            quiet: case.ending.quiet,
+            complete: case.ending.complete,
+            leader: self.standing.agreed_leader(&self.population).map(|leader| leader.0),
+            leaders: named(&|address| self.standing.status(address) == Some(Status::Leading)),
+            down: named(&|address| self.standing.status(address).is_none()),
+            entered: self.standing.entered().iter().map(|&address| self.population.id(address).0).collect(),
+            decided: self.decided.clone(),
+            statistics: self.statistics.clone(),
+            properties,
+            expected_something: *case.expect != Expectations::default(),
+            failures: Vec::new(),
+            remarks: Vec::new(),
+            fingerprint: "none: a real run cannot be repeated".to_owned(),
+            trace: Some(trace),
+        };
+        if let Some(name) = report.unknown_properties(case.expect).first() {
+            return Err(JudgeError::UnknownProperty {
+                name: (*name).clone(),
+                problem: report.problem,
+                known: report.properties.into_iter().map(|line| line.name).collect(),
+            });
+        }
+        report.failures = report.check(case.expect);
+        Ok(report)
+    }
+
+    /// Takes note of a record; gives what it breaks.
+    fn hear(&mut self, record: &Record) -> Result<Vec<(&'static str, Violation)>, String> {
+        let place = |id: u64| {
+            self.population.address(Id(id)).ok_or_else(|| format!("there is no process {id} in the system"))
+        };
+        let Some(process) = record.process.map(place).transpose()? else { return Ok(Vec::new()) };
+        let clock: VectorClock = record
+            .clock
+            .iter()
+            .map(|(id, ticks)| Ok((place(*id)?, *ticks)))
+            .collect::<Result<_, String>>()?;
+        let (at, statistics) = (record.at, &mut self.statistics);
+        let id = self.population.id(process);
+        statistics.events += 1;
+        match &record.what {
+            Happening::Start { recovered } => {
+                statistics.recoveries += u64::from(*recovered);
+                self.depth[process.index()] = 0;
+                self.standing.become_status(at, process, id, Some(Status::Idle), statistics);
+                Ok(self.observe(at, process, &clock, What::Started))
+            }
+            Happening::Crash => {
+                statistics.crashes += 1;
+                self.decided.remove(&id.0);
+                self.standing.become_status(at, process, id, None, statistics);
+                Ok(self.observe(at, process, &clock, What::Crashed))
+            }
+            Happening::Send { message, kind, background, .. } => {
+                self.on_their_way.insert((id.0, *message), self.depth[process.index()] + 1);
+                statistics.messages += 1;
+                statistics.background += u64::from(*background);
+                *statistics.by_kind.entry(kind.clone()).or_default() += 1;
+                Ok(Vec::new())
+            }
+            Happening::Deliver { message, from, .. } => {
+                statistics.delivered += 1;
+                let chain = self.on_their_way.get(&(*from, *message)).copied().unwrap_or(0);
+                let depth = &mut self.depth[process.index()];
+                *depth = chain.max(*depth);
+                statistics.longest_chain = statistics.longest_chain.max(chain);
+                Ok(Vec::new())
+            }
+            Happening::Drop { .. } => {
+                statistics.dropped += 1;
+                Ok(Vec::new())
+            }
+            Happening::Timer { .. } => {
+                statistics.timers += 1;
+                Ok(Vec::new())
+            }
+            Happening::Command { value, status, .. } => {
+                let command: Q::Command = typed(value)?;
+                if let (Some(status), Some(Status::Idle)) = (*status, self.standing.status(process)) {
+                    self.standing.become_status(at, process, id, Some(status), statistics);
+                }
+                Ok(self.observe(at, process, &clock, What::Command(&command)))
+            }
+            Happening::Output { value, status, .. } => {
+                let output: Q::Output = typed(value)?;
+                if let Some(decision) = Q::decision(&output) {
+                    self.decided.insert(id.0, decision);
+                }
+                if let Some(status) = *status {
+                    self.standing.become_status(at, process, id, Some(status), statistics);
+                }
+                Ok(self.observe(at, process, &clock, What::Output(&output)))
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn observe(
+        &mut self,
+        at: u64,
+        process: Address,
+        clock: &VectorClock,
+        what: What<'_, Q>,
+    ) -> Vec<(&'static str, Violation)> {
+        let seen = Observation { at: Duration::from_nanos(at), process, clock: Some(clock), what };
+        let mut broken = Vec::new();
+        for (monitor, violation) in self.monitors.iter_mut().filter(|(_, violation)| violation.is_none()) {
+            if let Err(found) = monitor.observe(&seen, &self.population) {
+                broken.push((monitor.name(), found.clone()));
+                *violation = Some(found);
+            }
+        }
+        broken
+    }
+}
+
+fn typed<T: serde::de::DeserializeOwned>(value: &serde_json::Value) -> Result<T, String> {
+    serde_json::from_value(value.clone()).map_err(|why| why.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use habemus_trace::Header;
+
+    use super::*;
+
+    const ENTER: &str =
+        r#"{"event":"output","label":"enters","value":{"Entered":{"token":null}},"status":"inside"}"#;
+
+    /// A trace of the coordinator with the processes 1 and 2, of events written as in a trace file.
+    fn trace(events: &[(u64, &str)]) -> Trace {
+        let header = Header {
+            format: habemus_trace::FORMAT,
+            algorithm: "coordinator".to_owned(),
+            problem: "mutual exclusion".to_owned(),
+            title: None,
+            processes: vec![1, 2],
+            topology: "complete".to_owned(),
+            seed: None,
+        };
+        let record = |(at, (process, event)): (usize, &(u64, &str))| Record {
+            at: at as u64,
+            process: Some(*process),
+            clock: BTreeMap::new(),
+            what: serde_json::from_str(event).expect("an event as in a trace file"),
+        };
+        Trace { header, records: events.iter().enumerate().map(record).collect() }
+    }
+
+    fn judged(events: &[(u64, &str)], expect: &Expectations) -> Result<Report, JudgeError> {
+        let options = BTreeMap::new();
+        let request = Request {
+            algorithm: "coordinator",
+            ids: vec![Id(1), Id(2)],
+            shape: None,
+            detector: None,
+            options: &options,
+            pulse: habemus::DEFAULT_PULSE,
+            seed: 1,
+            signatures: None,
+        };
+        let ending = Ending { stop: String::new(), quiet: true, over: true, complete: true, time: 9 };
+        judge(&request, expect, trace(events), &ending)
+    }
+
+    const START: &str = r#"{"event":"start","recovered":false}"#;
+
+    #[test]
+    fn two_that_are_inside_break_the_promise_and_the_trace_says_where() {
+        let report =
+            judged(&[(1, START), (2, START), (1, ENTER), (2, ENTER)], &Expectations::default()).unwrap();
+        assert!(
+            report.failures.iter().any(|failure| failure.contains("EM1 is promised")),
+            "{:?}",
+            report.failures
+        );
+        assert_eq!((report.entered, report.statistics.entries), (vec![1, 2], 2));
+        let last = report.trace.unwrap().records.pop().unwrap();
+        assert!(matches!(last.what, Happening::Violation { .. }) && last.at == 3, "{last:?}");
+    }
+
+    #[test]
+    fn messages_and_the_longest_chain_are_counted() {
+        let send = r#"{"event":"send","message":0,"to":2,"kind":"Request","label":"Request"}"#;
+        let deliver = r#"{"event":"deliver","message":0,"from":1,"kind":"Request","label":"Request"}"#;
+        let answer = r#"{"event":"send","message":0,"to":1,"kind":"Grant","label":"Grant"}"#;
+        let answered = r#"{"event":"deliver","message":0,"from":2,"kind":"Grant","label":"Grant"}"#;
+        let events = [(1, START), (2, START), (1, send), (2, deliver), (2, answer), (1, answered)];
+        let report = judged(&events, &Expectations::default()).unwrap();
+        assert_eq!((report.statistics.messages, report.statistics.longest_chain), (2, 2));
+        assert_eq!(report.failures, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_trace_of_another_system_is_refused() {
+        let strange = judged(&[(7, START)], &Expectations::default()).unwrap_err();
+        assert!(matches!(strange, JudgeError::Foreign { record: 1, .. }), "{strange}");
+        let garbled = r#"{"event":"output","label":"leads","value":{"Leads":{"term":0}}}"#;
+        assert!(matches!(judged(&[(1, garbled)], &Expectations::default()), Err(JudgeError::Foreign { .. })));
+        let unknown = Expectations { holds: vec!["EM9".to_owned()], ..Expectations::default() };
+        assert!(matches!(judged(&[(1, START)], &unknown), Err(JudgeError::UnknownProperty { .. })));
+    }
+}
