@@ -68,6 +68,9 @@ pub(crate) struct What {
     /// How long a client waits before it asks [default: 0ms..5ms].
     #[arg(long, value_name = "TIME", help_heading = "Clients of a lock")]
     think: Option<String>,
+    /// How many wishes a second come up at each client, whatever became of the earlier ones: 5/s.
+    #[arg(long, value_name = "RATE", conflicts_with = "think", help_heading = "Clients of a lock")]
+    rate: Option<String>,
 
     /// The seed of everything drawn at random [default: 1].
     #[arg(long, value_name = "SEED", help_heading = "Run")]
@@ -285,8 +288,8 @@ impl What {
     }
 
     fn clients(&self, scenario: &mut Scenario, from_file: bool) -> Result<(), Complaint> {
-        let given =
-            self.entries.is_some() || self.clients.is_some() || self.hold.is_some() || self.think.is_some();
+        let times = [&self.clients, &self.hold, &self.think, &self.rate];
+        let given = self.entries.is_some() || times.iter().any(|flag| flag.is_some());
         let is_lock =
             catalogue::entry(&scenario.algorithm).is_ok_and(|entry| entry.problem == "mutual exclusion");
         if !given && (from_file || !is_lock) {
@@ -301,6 +304,9 @@ impl What {
         };
         workload.hold = range("hold", &self.hold, workload.hold)?;
         workload.think = range("think", &self.think, workload.think)?;
+        if let Some(rate) = &self.rate {
+            workload.rate = units::parse_rate(rate).map_err(|e| flag("rate", &e))?;
+        }
         if let Some(clients) = &self.clients {
             let processes = Processes::new(&scenario.ids);
             workload.clients =

@@ -144,6 +144,8 @@ impl<Q: Problem> Court<Q> {
         });
         let properties = properties.collect();
         self.statistics.time = case.ending.time;
+        (self.statistics.fewest_entries, self.statistics.most_entries) =
+            self.standing.least_and_most_entries();
         self.statistics.refused_writes =
             self.monitors.iter().map(|(monitor, _)| monitor.refused_writes()).sum();
         let addresses = || (0..self.population.len() as u32).map(Address);

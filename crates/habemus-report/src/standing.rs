@@ -1,5 +1,7 @@
 //! What each process is, and what follows from it: who leads, who entered, how often.
 
+use std::collections::BTreeMap;
+
 use habemus::property::Population;
 use habemus::{Address, Id, Status};
 
@@ -16,13 +18,21 @@ pub struct Standing {
     ballot: Ballot,
     last_leader: Option<Address>,
     entered: Vec<Address>,
+    /// How often each process that has asked has entered.
+    shares: BTreeMap<Address, u64>,
 }
 
 impl Standing {
     /// So many processes, none of which has started.
     pub fn new(count: usize) -> Self {
         let status = vec![None; count];
-        Standing { status, ballot: Ballot::default(), last_leader: None, entered: Vec::new() }
+        Standing {
+            status,
+            ballot: Ballot::default(),
+            last_leader: None,
+            entered: Vec::new(),
+            shares: BTreeMap::new(),
+        }
     }
 
     /// What a process is; `None` while it is down.
@@ -33,6 +43,12 @@ impl Standing {
     /// Who entered, in order (the first ten thousand entries).
     pub fn entered(&self) -> &[Address] {
         &self.entered
+    }
+
+    /// How often the one of those who asked that entered least did, and the one that entered most.
+    pub fn least_and_most_entries(&self) -> (u64, u64) {
+        let least = self.shares.values().min().copied().unwrap_or(0);
+        (least, self.shares.values().max().copied().unwrap_or(0))
     }
 
     /// The leader that every live process names, if it is alive and knows it.
@@ -74,7 +90,11 @@ impl Standing {
                 }
                 self.last_leader = Some(process);
             }
+            Some(Status::Waiting) => {
+                self.shares.entry(process).or_default();
+            }
             Some(Status::Inside) => {
+                *self.shares.entry(process).or_default() += 1;
                 statistics.entries += 1;
                 if self.entered.len() < ENTRIES_KEPT {
                     self.entered.push(process);

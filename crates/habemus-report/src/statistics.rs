@@ -36,6 +36,10 @@ pub struct Statistics {
     pub leader_changes: u64,
     /// How often a process entered the critical section.
     pub entries: u64,
+    /// Of those who asked: how often the one that entered least did,
+    pub fewest_entries: u64,
+    /// and the one that entered most.
+    pub most_entries: u64,
     /// From request to entry.
     pub waiting: Spread,
     /// Crashes.
@@ -44,6 +48,21 @@ pub struct Statistics {
     pub recoveries: u64,
     /// Writes of holders of the past that the protected resource refused.
     pub refused_writes: u64,
+}
+
+impl Statistics {
+    /// Entries into the critical section for each message delay: the longest chain of messages is the time of the run,
+    /// measured in delays. `None` if nobody entered, or nothing was sent.
+    pub fn throughput(&self) -> Option<f64> {
+        (self.entries > 0 && self.longest_chain > 0)
+            .then(|| self.entries as f64 / f64::from(self.longest_chain))
+    }
+
+    /// How unequal those who asked were served: the most entries of one over the fewest of another; 1 is fair. `None`
+    /// if somebody never entered.
+    pub fn unfairness(&self) -> Option<f64> {
+        (self.fewest_entries > 0).then(|| self.most_entries as f64 / self.fewest_entries as f64)
+    }
 }
 
 /// Least, mean and greatest of some spans, in nanoseconds.

@@ -299,7 +299,7 @@ impl RandomFaults {
     }
 }
 
-/// What the clients of a lock do, each in a loop: think, acquire, hold, release.
+/// What the clients of a lock do: each in a loop (think, acquire, hold, release), or at a rate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// How often each client enters; 0: only the scripted commands count, and `hold` releases them.
@@ -310,6 +310,9 @@ pub struct Workload {
     pub hold: (Duration, Duration),
     /// How long it stays outside before it asks again.
     pub think: (Duration, Duration),
+    /// How many wishes to enter a second come up at each client, at random and whatever became of the earlier ones,
+    /// which wait their turn; 0: the client thinks instead, and then has one.
+    pub rate: f64,
 }
 
 impl Workload {
@@ -321,6 +324,7 @@ impl Workload {
             clients: Vec::new(),
             hold: (milliseconds(5), milliseconds(5)),
             think: (milliseconds(0), milliseconds(5)),
+            rate: 0.0,
         }
     }
 }

@@ -184,6 +184,7 @@ fn workload(file: &mut File, workload: &Workload) {
     file.key_if(!workload.clients.is_empty(), "clients", || process_list(&workload.clients));
     file.key_if(workload.hold != usual.hold, "hold", || quoted(&show_range(workload.hold)));
     file.key_if(workload.think != usual.think, "think", || quoted(&show_range(workload.think)));
+    file.key_if(workload.rate != usual.rate, "rate", || quoted(&show_rate(workload.rate)));
 }
 
 fn expect(file: &mut File, expect: &Expectations) {

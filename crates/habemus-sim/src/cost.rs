@@ -213,7 +213,8 @@ impl Visitor for Measure<'_> {
         });
         // Whoever enters leaves at once.
         let zero = (std::time::Duration::ZERO, std::time::Duration::ZERO);
-        scenario.workload = Some(Workload { entries: 0, clients: Vec::new(), hold: zero, think: zero });
+        scenario.workload =
+            Some(Workload { entries: 0, clients: Vec::new(), hold: zero, think: zero, rate: 0.0 });
         let unfinished = |why: &str| CostError::Unfinished {
             processes: scenario.ids.len(),
             seed: scenario.seed,

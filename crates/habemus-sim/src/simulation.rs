@@ -100,6 +100,8 @@ struct Clients {
     workload: scenario::Workload,
     /// How many more times each process asks.
     remaining: Vec<u32>,
+    /// When the latest wish of each process came up, if they come up at a rate.
+    wishes: Vec<Time>,
 }
 
 /// A running system.
@@ -155,7 +157,8 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         let clients = scenario.workload.clone().map(|workload| {
             let asks = |id: &habemus::Id| workload.clients.is_empty() || workload.clients.contains(&id.0);
             let remaining = system.ids.iter().map(|id| if asks(id) { workload.entries } else { 0 }).collect();
-            Clients { workload, remaining }
+            let wishes = vec![0; if workload.rate > 0.0 { system.len() } else { 0 }];
+            Clients { workload, remaining, wishes }
         });
         Ok(Simulation {
             slots: system.addresses().map(|_| Slot { process: None, life: 0 }).collect(),

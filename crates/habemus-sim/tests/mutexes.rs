@@ -23,7 +23,7 @@ fn loops(algorithm: &str, processes: u64, entries: u32) -> Scenario {
     Scenario {
         algorithm: algorithm.to_owned(),
         ids: (1..=processes).rev().collect(),
-        workload: Some(Workload { entries, clients: Vec::new(), hold, think }),
+        workload: Some(Workload { entries, clients: Vec::new(), hold, think, rate: 0.0 }),
         ..Scenario::default()
     }
 }
@@ -90,7 +90,7 @@ fn haste_and_idleness_find_every_promise_kept() {
     for algorithm in ALL {
         for (hold, think) in [((ms(0), ms(0)), (ms(0), ms(0))), ((ms(0), ms(3)), (ms(0), ms(300)))] {
             let mut scenario = loops(algorithm, 4, 8);
-            scenario.workload = Some(Workload { entries: 8, clients: Vec::new(), hold, think });
+            scenario.workload = Some(Workload { entries: 8, clients: Vec::new(), hold, think, rate: 0.0 });
             assert_kept(&scenario, 20);
         }
     }
@@ -352,7 +352,7 @@ fn coordinators_that_forget_let_two_in_and_those_that_remember_do_not() {
         let mut scenario = with(loops("quorum", 5, 10), &[("coordinators", "3")]);
         scenario.ids = vec![1, 2, 3, 4, 5];
         let (hold, think) = ((ms(20), ms(60)), (ms(0), ms(20)));
-        scenario.workload = Some(Workload { entries: 10, clients: vec![4, 5], hold, think });
+        scenario.workload = Some(Workload { entries: 10, clients: vec![4, 5], hold, think, rate: 0.0 });
         let at = |time, action| Cue { occasion: Occasion::At(ms(time)), action };
         let restart = |round: u64| {
             let processes = vec![round % 3 + 1];
@@ -408,4 +408,57 @@ fn senseless_options_are_refused() {
             run(&with(loops(algorithm, 5, 1), &[(option, value)]), false).expect_err("it makes no sense");
         assert!(error.to_string().contains(hint), "{algorithm} {option}={value}: {error}");
     }
+}
+
+/// An open loop: wishes come up at their rate, whatever became of the earlier ones.
+#[test]
+fn at_a_rate_the_load_does_not_wait_for_the_lock() {
+    let at_rate = |rate: f64| {
+        let mut scenario = loops("coordinator", 5, 200);
+        let (hold, think) = ((ms(5), ms(5)), (ms(0), ms(0)));
+        scenario.workload = Some(Workload { entries: 200, clients: Vec::new(), hold, think, rate });
+        play(&scenario)
+    };
+    let (calm, busy) = (at_rate(2.0), at_rate(1000.0));
+    assert_eq!((calm.statistics.entries, busy.statistics.entries), (1000, 1000));
+    // Two hundred wishes at two a second take some hundred seconds.
+    assert!((80e9..130e9).contains(&(calm.statistics.time as f64)), "{}", calm.statistics.time);
+    let mean = |report: &Report| report.statistics.waiting.mean().expect("somebody waited");
+    assert!(mean(&calm) < 20e6, "hardly anybody meets another: {}", mean(&calm));
+    assert!(mean(&busy) > 40e6, "all five want in at all times: {}", mean(&busy));
+}
+
+#[test]
+fn a_report_says_how_much_and_how_fairly_a_lock_serves() {
+    let report = play(&loops("ricart-agrawala", 5, 4));
+    assert_eq!((report.statistics.fewest_entries, report.statistics.most_entries), (4, 4));
+    assert_eq!(report.statistics.unfairness(), Some(1.0));
+    let throughput = report.statistics.throughput().expect("they entered");
+    assert!((0.1..=1.0).contains(&throughput), "{throughput}");
+    let mut one = loops("coordinator", 3, 0);
+    one.script = vec![Cue {
+        occasion: Occasion::At(ms(0)),
+        action: Action::Command { word: "acquire".to_owned(), processes: vec![2, 3] },
+    }];
+    let report = play(&one);
+    assert_eq!((report.statistics.fewest_entries, report.statistics.most_entries), (1, 1), "1 did not ask");
+}
+
+/// S1's car park, and those who only look.
+#[test]
+fn places_and_sharing_let_more_inside_and_no_more_than_that() {
+    for (places, seeds) in [("2", 10), ("3", 10)] {
+        let scenario = with(loops("coordinator", 6, 5), &[("places", places)]);
+        assert_kept(&scenario, seeds);
+    }
+    let share = |at, id| Cue {
+        occasion: Occasion::At(ms(at)),
+        action: Action::Command { word: "share".to_owned(), processes: vec![id] },
+    };
+    let mut scenario = loops("coordinator", 4, 0);
+    scenario.workload.as_mut().expect("it has clients").hold = (ms(50), ms(50));
+    scenario.script = vec![share(0, 1), share(0, 2), share(0, 3)];
+    let together = play(&scenario);
+    assert!(together.succeeded(), "{:?}", together.failures);
+    assert!(together.statistics.time < ms(150).as_nanos() as u64, "they are inside at the same time");
 }

@@ -39,6 +39,7 @@ fn scenario(election: &str, entries: u32) -> Scenario {
             clients: Vec::new(),
             hold: (ms(0), ms(20)),
             think: (ms(0), ms(50)),
+            rate: 0.0,
         }),
         ..Scenario::default()
     }

@@ -96,6 +96,14 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     if report.problem == "election" {
         figures.push(("leader changes", grouped(statistics.leader_changes)));
     }
+    if statistics.entries > 1
+        && let Some(throughput) = statistics.throughput()
+    {
+        figures.push(("throughput", format!("{throughput:.2} entries per message delay")));
+        let (fewest, most) = (grouped(statistics.fewest_entries), grouped(statistics.most_entries));
+        let ratio = statistics.unfairness().map(|ratio| format!(": {ratio:.2} times")).unwrap_or_default();
+        figures.push(("fairness", format!("most entries {most}, fewest {fewest}{ratio}")));
+    }
     if let Some(mean) = statistics.waiting.mean() {
         let (least, most) = (span(statistics.waiting.least), span(statistics.waiting.most));
         figures.push(("waiting", format!("{least} to {most}, {} on average", span(mean as u64))));

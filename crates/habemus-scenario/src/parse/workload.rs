@@ -6,7 +6,7 @@ use super::reader::{Reader, Value};
 use crate::processes::Processes;
 use crate::scenario::{Action, Cue, Workload};
 
-pub(super) const KEYS: &[&str] = &["entries", "clients", "hold", "think"];
+pub(super) const KEYS: &[&str] = &["entries", "clients", "hold", "think", "rate"];
 
 pub(super) fn read(
     reader: &mut Reader<'_>,
@@ -25,6 +25,7 @@ pub(super) fn read(
         clients: clients.unwrap_or(usual.clients),
         hold: reader.optional(table, "hold", Reader::range).unwrap_or(usual.hold),
         think: reader.optional(table, "think", Reader::range).unwrap_or(usual.think),
+        rate: reader.optional(table, "rate", Reader::rate).unwrap_or(usual.rate),
     })
 }
 

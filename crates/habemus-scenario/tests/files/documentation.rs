@@ -92,6 +92,7 @@ fn every_key_is_in_an_example() {
         "clients",
         "hold",
         "think",
+        "rate",
         "leader",
         "leaders",
         "entered",

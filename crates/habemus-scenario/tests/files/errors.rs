@@ -101,7 +101,7 @@ fn the_help_lists_what_is_known() {
     let failure =
         parse("f.toml", "algorithm = \"bully\"\nprocesses = 5\n[workload]\ncolour = 1").unwrap_err();
     let help = failure.iter().next().and_then(|error| error.help_text().map(str::to_owned));
-    assert_eq!(help.as_deref(), Some("known are `entries`, `clients`, `hold` or `think`"));
+    assert_eq!(help.as_deref(), Some("known are `entries`, `clients`, `hold`, `think` or `rate`"));
 }
 
 #[test]

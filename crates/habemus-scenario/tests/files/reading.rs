@@ -37,6 +37,7 @@ fn what_a_file_does_not_say_is_as_usual() {
         clients: vec![],
         hold: (milliseconds(5), milliseconds(5)),
         think: (milliseconds(0), milliseconds(5)),
+        rate: 0.0,
     };
     assert_eq!(scenario.workload, Some(workload));
     let random = RandomFaults {
@@ -107,6 +108,7 @@ fn every_key_has_its_meaning() {
         clients = "2..1"
         hold = "5ms..6ms"
         think = "7ms"
+        rate = "2.5/s"
 
         [expect]
         leader = 4
@@ -171,6 +173,7 @@ fn every_key_has_its_meaning() {
             clients: vec![2, 1],
             hold: (milliseconds(5), milliseconds(6)),
             think: (milliseconds(7), milliseconds(7)),
+            rate: 2.5,
         }),
         until: Until::Events(10_000),
         time_limit: Some(milliseconds(10_000)),

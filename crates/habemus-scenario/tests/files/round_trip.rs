@@ -269,6 +269,7 @@ fn workload(dice: &mut Dice, ids: &[u64]) -> Workload {
         clients: if dice.once_in(2) { Vec::new() } else { some(dice, ids) },
         hold: range(dice),
         think: range(dice),
+        rate: if dice.once_in(2) { 0.0 } else { rate(dice) },
     }
 }
 

@@ -219,6 +219,13 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             clients.workload.hold
         } else if clients.remaining[at.index()] > 0 {
             clients.remaining[at.index()] -= 1;
+            if let Some(wish) = clients.wishes.get_mut(at.index()) {
+                // It came up when it did; if the process was busy then, it has waited at the client.
+                *wish += self.jitter.exponential(1e9 / clients.workload.rate) as Time;
+                let due = self.now.max(*wish);
+                self.queue.push(due, self.in_this_life(at, RareEvent::Client(command)));
+                return;
+            }
             clients.workload.think
         } else {
             return;
