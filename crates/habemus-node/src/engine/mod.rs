@@ -205,6 +205,18 @@ impl Engine {
                 self.answer(ask).await?;
             }
             let due = self.next_due();
+            if due.is_some_and(|due| due <= Instant::now()) {
+                // The runtime's clock ticks in milliseconds; what is due now need not wait for the next tick.
+                self.wake().await?;
+                tokio::task::yield_now().await;
+                if let Ok(ask) = self.parts.asks.try_recv() {
+                    self.answer(ask).await?;
+                }
+                if let Ok(arrival) = self.parts.arrivals.try_recv() {
+                    self.arrive(arrival).await?;
+                }
+                continue;
+            }
             tokio::select! {
                 biased;
                 ask = self.parts.asks.recv() => match ask {
