@@ -32,19 +32,17 @@ pub(crate) fn measure(who: &str, model: &str, threads: usize) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Three processes, three entries each, messages in any order; replies without a clock, as in the paper.
+/// Three processes, two entries each, messages in any order; replies without a clock, as in the paper.
 fn ricart_agrawala(who: &str, threads: usize) -> Option<(u64, f64)> {
     let variant = ricart_agrawala::Variant::BareReplies;
     let config = ricart_agrawala::Config { variant, ..ricart_agrawala::Config::default() };
-    let system: System<RicartAgrawala> =
-        System::new(Complete::new(3), ids(3), config).ok()?;
-    run(who, threads, system, 3, false, Status::Inside, "ricart-agrawala")
+    let system: System<RicartAgrawala> = System::new(Complete::new(3), ids(3), config).ok()?;
+    run(who, threads, system, 2, false, Status::Inside, "ricart-agrawala")
 }
 
 /// Three processes, one entry each, FIFO links, which the algorithm needs.
 fn lamport(who: &str, threads: usize) -> Option<(u64, f64)> {
-    let system: System<Lamport> =
-        System::new(Complete::new(3), ids(3), lamport::Config::default()).ok()?;
+    let system: System<Lamport> = System::new(Complete::new(3), ids(3), lamport::Config::default()).ok()?;
     run(who, threads, system, 1, true, Status::Inside, "lamport")
 }
 

@@ -51,7 +51,9 @@ fn compare(model: &str, threads: usize) -> bool {
             None => println!("  {who:<16} not measured"),
         }
     }
-    let [(_, Some(ours)), (_, Some(reduced)), (_, Some(breadth)), (_, Some(depth))] = all else { return false };
+    let [(_, Some(ours)), (_, Some(reduced)), (_, Some(breadth)), (_, Some(depth))] = all else {
+        return false;
+    };
     assert_eq!((ours.states, ours.states), (breadth.states, depth.states), "the models are the same");
     let speed = ours.rate() / breadth.rate().max(depth.rate());
     let memory = ours.bytes as f64 / breadth.bytes as f64;
