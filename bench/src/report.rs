@@ -36,7 +36,7 @@ impl Settings {
             rounds: 5,
             hops: 10_000_000,
             peer_hops: 200_000,
-            seeds: 2_000,
+            seeds: 500,
             watched: (10_000, 20),
             anysystem: anysystem.to_owned(),
             madsim: madsim.to_owned(),
@@ -51,7 +51,7 @@ impl Settings {
             rounds: 3,
             hops: 1_000_000,
             peer_hops: 50_000,
-            seeds: 500,
+            seeds: 100,
             watched: (10_000, 3),
             ..full
         }

@@ -7,10 +7,10 @@ use habemus_sim::{Sweeping, sweep};
 
 use crate::measurement::Measurement;
 
-/// Sweeps an election of a hundred processes. It takes the time of day: the threads share the work, and the time
-/// on the processor would be the same for any number of them.
+/// Sweeps the bully among twenty processes, all of whom start. It takes the time of day: the threads share the
+/// work, and the time on the processor would be the same for any number of them.
 pub(crate) fn seeds(threads: usize, count: u64) -> Measurement {
-    let ids: Vec<u64> = (1..=100).collect();
+    let ids: Vec<u64> = (1..=20).collect();
     let elect = Action::Command { word: "elect".to_owned(), processes: ids.clone() };
     let scenario = Scenario {
         algorithm: "bully".to_owned(),
