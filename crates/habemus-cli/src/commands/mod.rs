@@ -1,7 +1,7 @@
 //! The subcommands, one file each.
 
-pub(crate) mod check;
 pub(crate) mod certs;
+pub(crate) mod check;
 pub(crate) mod cluster;
 pub(crate) mod completions;
 pub(crate) mod cost;
