@@ -131,6 +131,7 @@ impl Outline {
         let sometimes: &[(&str, Status)] = match P::Problem::NAME {
             "election" => &[("some process leads", Status::Leading)],
             "mutual exclusion" => &[("some process enters", Status::Inside)],
+            "agreement" => &[("some process decides", Status::Decided)],
             _ => &[],
         };
         Outline { algorithm: setup.entry.name, problem: setup.entry.problem, sometimes }

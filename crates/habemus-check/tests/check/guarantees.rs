@@ -4,7 +4,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use habemus_check::Control;
-use habemus_check::guarantees::{Cell, PROCESSES, QUICK, Row, check_model, manifest, models, to_lines};
+use habemus_check::guarantees::{
+    Cell, PROBLEMS, PROCESSES, QUICK, Row, check_model, manifest, models, to_lines,
+};
 use habemus_trace::draw;
 
 /// Whether to write the files anew instead of comparing: 1 for the quick rows, all for every row.
@@ -83,7 +85,7 @@ fn page(rows: &[Row]) -> String {
          in the end. A row that is missing cannot be: an algorithm in pulses has no faults, and only the oracle\n\
          detector suspects.\n"
     );
-    for problem in ["election", "mutual exclusion"] {
+    for problem in PROBLEMS {
         let of_problem = |row: &&Row| {
             habemus::catalogue::entry(&row.algorithm).is_ok_and(|entry| entry.problem == problem)
         };

@@ -1,8 +1,9 @@
-//! Every mutant of the catalogue is caught, by a model in which the algorithm itself is not.
+//! Every mutant of an election or a lock is caught, by a model in which the algorithm itself is not.
 
 use std::collections::BTreeSet;
 
 use habemus::catalogue::{ENTRIES, Entry};
+use habemus_check::guarantees::PROBLEMS;
 use habemus_check::{Setting, Timers, Verdict};
 
 use crate::help::{Model, model};
@@ -97,7 +98,7 @@ fn every_mutant_is_caught_where_the_algorithm_itself_is_not() {
         assert!(sound.holds(), "{sound:#?}");
         caught.insert((algorithm, mutant));
     }
-    for entry in ENTRIES {
+    for entry in ENTRIES.iter().filter(|entry| PROBLEMS.contains(&entry.problem)) {
         for mutant in mutants(entry) {
             assert!(caught.contains(&(entry.name, mutant)), "nothing catches {} {mutant}", entry.name);
         }
