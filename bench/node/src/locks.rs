@@ -16,7 +16,7 @@ pub(crate) async fn measure(
 ) -> Result<Vec<Row>, ClusterError> {
     let mut bench = Bench::new(program, algorithm, &["--untraced", "--log", "warn"]).await?;
     let at_once = (Duration::ZERO, Duration::ZERO);
-    let clients = Clients { entries: u32::MAX, hold: at_once, think: at_once };
+    let clients = Clients { entries: u32::MAX, hold: at_once, think: at_once, wish_every: None };
     for id in 1..=5 {
         bench.cluster.order(id, Order::Clients(clients));
     }

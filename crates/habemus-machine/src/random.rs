@@ -49,6 +49,11 @@ impl Random {
         (self.bits() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
+    /// A memoryless span with this mean; at most an hour, however long the tail.
+    pub fn exponential(&mut self, mean: Duration) -> Duration {
+        Duration::from_secs_f64((-mean.as_secs_f64() * (1.0 - self.unit()).ln()).min(3600.0))
+    }
+
     /// True with this probability.
     pub fn happens(&mut self, probability: f64) -> bool {
         probability > 0.0 && self.unit() < probability

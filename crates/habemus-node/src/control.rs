@@ -86,6 +86,8 @@ pub struct Clients {
     pub hold: (Duration, Duration),
     /// How long it waits before it asks.
     pub think: (Duration, Duration),
+    /// The mean time between two wishes to enter that come up at random, instead of thinking.
+    pub wish_every: Option<Duration>,
 }
 
 /// A moment in the life of a process at which something can be done to it.

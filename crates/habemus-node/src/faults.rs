@@ -66,10 +66,7 @@ fn draw(latency: &Latency, random: &mut Random) -> Duration {
     match latency {
         Latency::Constant(time) => *time,
         Latency::Uniform { least, most } => random.between(*least, *most),
-        Latency::Exponential { mean } => {
-            let seconds = -mean.as_secs_f64() * (1.0 - random.unit()).ln();
-            Duration::from_secs_f64(seconds.min(LONGEST))
-        }
+        Latency::Exponential { mean } => random.exponential(*mean),
         Latency::LogNormal { median, sigma } => {
             // Box and Muller's transformation.
             let normal =

@@ -622,6 +622,7 @@ fn clients(workload: &habemus_scenario::Workload, id: u64, stretch: f64) -> Orde
         entries: if takes_part { workload.entries } else { 0 },
         hold: longer(workload.hold),
         think: longer(workload.think),
+        wish_every: (workload.rate > 0.0).then(|| Duration::from_secs_f64(stretch / workload.rate)),
     })
 }
 

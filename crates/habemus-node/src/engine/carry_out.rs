@@ -236,15 +236,24 @@ impl Engine {
         let Some(word) = self.instances.get("").and_then(|it| it.machine.next_command(&status)) else {
             return;
         };
-        let (least, most) = if status == Status::Inside {
-            clients.hold
+        let now = Instant::now();
+        let due = if status == Status::Inside {
+            now + self.random.between(clients.hold.0, clients.hold.1)
         } else if clients.entries > 0 {
             clients.entries -= 1;
-            clients.think
+            match clients.wish_every {
+                // It came up when it did; if the process was busy then, it has waited at the client.
+                Some(mean) => {
+                    let wish = self.last_wish.unwrap_or(now) + self.random.exponential(mean);
+                    self.last_wish = Some(wish);
+                    now.max(wish)
+                }
+                None => now + self.random.between(clients.think.0, clients.think.1),
+            }
         } else {
             return;
         };
-        self.next_command = Some((Instant::now() + self.random.between(least, most), word));
+        self.next_command = Some((due, word));
     }
 
     /// Hands what was recorded to the system, and then lets the frames leave.

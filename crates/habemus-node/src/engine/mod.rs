@@ -129,6 +129,8 @@ pub(crate) struct Engine {
     entries: u64,
     clients: Option<Clients>,
     next_command: Option<(Instant, String)>,
+    /// When the last wish of a client came up, if they come at a rate.
+    last_wish: Option<Instant>,
     breaks: Vec<Moment>,
     /// Orders that came while the engine stood still.
     deferred: VecDeque<Ask>,
@@ -174,6 +176,7 @@ impl Engine {
             entries: 0,
             clients: None,
             next_command: None,
+            last_wish: None,
             breaks: Vec::new(),
             deferred: VecDeque::new(),
             early: VecDeque::new(),

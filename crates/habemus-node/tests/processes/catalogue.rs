@@ -125,7 +125,7 @@ async fn excludes(entry: &'static Entry) {
     let mut cluster = start(&scratch, entry, 4).await;
     cluster.begin();
     let ms = Duration::from_millis;
-    let clients = Clients { entries: 2, hold: (ms(2), ms(5)), think: (ms(0), ms(20)) };
+    let clients = Clients { entries: 2, hold: (ms(2), ms(5)), think: (ms(0), ms(20)), wish_every: None };
     for id in 1..=4 {
         cluster.order(id, Order::Clients(clients));
     }

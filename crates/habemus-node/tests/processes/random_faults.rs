@@ -120,6 +120,7 @@ async fn an_elected_coordinator_keeps_its_promises_whatever_happens() {
         entries: 1000,
         hold: (ms(5), ms(50)),
         think: (ms(5), ms(100)),
+        wish_every: None,
     }));
     cluster.begin();
     // Who is stopped cannot leave when its lease ends; only the fencing token helps then, and EM1 is not promised.
