@@ -5,6 +5,7 @@
 //! [`play`](play::play) plays a scenario on one; [`Console`](console::Console) obeys a person or a script.
 
 pub mod console;
+mod faults;
 mod member;
 pub mod merge;
 pub mod play;
@@ -15,7 +16,6 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use habemus::Status;
-use habemus_scenario::Action;
 use habemus_trace::{Happening, Record, Trace};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -404,174 +404,6 @@ impl Cluster {
                 newcomer.order(Order::Peer { id: *other, address: address.clone() });
             }
         }
-    }
-
-    /// Does something to the system.
-    ///
-    /// # Errors
-    /// If a node does not come up again.
-    pub async fn perform(&mut self, action: &Action) -> Result<(), ClusterError> {
-        match action {
-            Action::Command { word, processes } => {
-                for id in processes {
-                    self.order(*id, Order::Command { word: word.clone(), name: String::new() });
-                }
-            }
-            Action::Crash(processes) => {
-                for id in processes {
-                    self.kill(*id).await;
-                }
-            }
-            Action::Recover { processes, amnesia } => {
-                for id in processes {
-                    self.restart(*id, *amnesia).await?;
-                }
-            }
-            Action::Pause(processes) => processes.iter().for_each(|id| self.pause(*id)),
-            Action::Resume(processes) => processes.iter().for_each(|id| self.resume(*id)),
-            Action::Slow { processes, by } => {
-                for id in processes {
-                    self.order_always(*id, Order::Slow(by.mul_f64(self.blueprint.stretch)));
-                }
-            }
-            Action::Drift { processes, rate } => {
-                for id in processes {
-                    self.order_always(*id, Order::Drift(rate / self.blueprint.stretch));
-                }
-            }
-            Action::Cut(links) => self.cut(links),
-            Action::Partition(groups) => {
-                let group = |id: &u64| groups.iter().position(|group| group.contains(id));
-                let ids = self.ids().to_vec();
-                let apart = |from: &u64| {
-                    let others: Vec<u64> =
-                        ids.iter().copied().filter(|to| group(from) != group(to)).collect();
-                    others.into_iter().map(|to| (*from, to)).collect::<Vec<_>>()
-                };
-                let links: Vec<(u64, u64)> = ids.iter().flat_map(apart).collect();
-                self.cut(&links);
-            }
-            Action::Heal(links) => self.heal(links),
-            Action::Loss(probability) => self.order_all(Order::Loss(*probability)),
-            Action::Suspect { by, suspect } => self.order(*by, Order::Suspect(*suspect)),
-        }
-        Ok(())
-    }
-
-    /// Kills a node with SIGKILL.
-    pub async fn kill(&mut self, id: u64) {
-        let Some(member) = self.members.get_mut(&id) else { return };
-        let was_alive = member.is_alive();
-        member.kill().await;
-        // One that is dead from the beginning has not lived, but its death is news.
-        if was_alive || member.life == 0 {
-            member.life = member.life.max(1);
-            self.write_down(Some(id), Happening::Crash);
-            self.foretell_all(id, &Order::Suspect(id));
-        }
-    }
-
-    /// Starts a node again, from what its disk holds, or without it.
-    ///
-    /// # Errors
-    /// If it does not come up.
-    pub async fn restart(&mut self, id: u64, amnesia: bool) -> Result<(), ClusterError> {
-        if self.members.get(&id).is_none_or(Member::is_alive) {
-            return Ok(());
-        }
-        if amnesia {
-            let stable = self.blueprint.directory.join(format!("node-{id}")).join("@main.stable");
-            if let Err(why) = std::fs::remove_file(&stable)
-                && why.kind() != io::ErrorKind::NotFound
-            {
-                return Err(ClusterError::Io { path: stable, why });
-            }
-        }
-        self.spawn(id)?;
-        let deadline = Instant::now() + START_LIMIT;
-        while self.members[&id].address.is_none() {
-            if Instant::now() > deadline {
-                return Err(ClusterError::Slow(START_LIMIT));
-            }
-            if let Some(reached @ (_, Report::Reached(_))) = self.attend_anew(deadline).await? {
-                self.postponed.push_back(reached);
-            }
-        }
-        self.introduce(id);
-        if self.begun {
-            let at = self.elapsed().as_nanos() as u64;
-            self.order(id, Order::Begin { zero: self.zero.1, at });
-            if self.blueprint.oracle.is_some() {
-                let down: Vec<u64> =
-                    self.ids().iter().copied().filter(|other| !self.members[other].is_alive()).collect();
-                for other in down {
-                    self.foretell(id, Order::Suspect(other));
-                }
-            }
-            self.foretell_all(id, &Order::Restore(id));
-        }
-        Ok(())
-    }
-
-    /// The oracle tells everybody else, after its delay.
-    fn foretell_all(&mut self, about: u64, order: &Order) {
-        let others: Vec<u64> = self.alive().filter(|other| *other != about).collect();
-        for other in others {
-            self.foretell(other, order.clone());
-        }
-    }
-
-    fn foretell(&mut self, to: u64, order: Order) {
-        let Some(delay) = self.blueprint.oracle else { return };
-        let due = Instant::now().max(self.zero.0) + delay.mul_f64(self.blueprint.stretch);
-        self.next_foretold += 1;
-        self.foretold.insert((due, self.next_foretold), (to, self.members[&to].life, order));
-    }
-
-    /// Stops a node with SIGSTOP.
-    pub fn pause(&mut self, id: u64) {
-        if self.members.get_mut(&id).is_some_and(|member| member.signal(rustix::process::Signal::STOP)) {
-            self.write_down(Some(id), Happening::Pause);
-        }
-    }
-
-    /// Lets a stopped node go on.
-    pub fn resume(&mut self, id: u64) {
-        if self.members.get_mut(&id).is_some_and(|member| member.signal(rustix::process::Signal::CONT)) {
-            self.write_down(Some(id), Happening::Resume);
-        }
-    }
-
-    /// Asks a node to stop in good order, and waits until it has.
-    pub async fn terminate(&mut self, id: u64) {
-        let Some(member) = self.members.get_mut(&id) else { return };
-        member.signal(rustix::process::Signal::TERM);
-        member.ended().await;
-        // The node has written its end down itself.
-        self.foretell_all(id, &Order::Suspect(id));
-    }
-
-    /// Cuts links, each from the first to the second.
-    pub fn cut(&mut self, links: &[(u64, u64)]) {
-        let new: Vec<(u64, u64)> = links.iter().copied().filter(|link| !self.cut.contains(link)).collect();
-        for (from, to) in by_sender(&new) {
-            self.order(from, Order::Cut { to });
-        }
-        self.cut.extend(&new);
-        self.write_down(None, Happening::Cut { links: new });
-    }
-
-    /// Heals links; none named: all.
-    pub fn heal(&mut self, links: &[(u64, u64)]) {
-        let healed: Vec<(u64, u64)> = match links {
-            [] => self.cut.clone(),
-            links => self.cut.iter().copied().filter(|link| links.contains(link)).collect(),
-        };
-        for (from, to) in by_sender(&healed) {
-            self.order(from, Order::Heal { to });
-        }
-        self.cut.retain(|link| !healed.contains(link));
-        self.write_down(None, Happening::Heal { links: healed });
     }
 
     fn write_down(&mut self, process: Option<u64>, what: Happening) {
