@@ -1,0 +1,135 @@
+//! The faults that the budget still allows, as steps like any other.
+
+use habemus::{Address, Suspicion};
+
+use super::{Successors, Worker};
+use crate::environment::{Environment, Fault};
+use crate::protocol::{Act, Cause, Life, Trouble};
+
+impl Worker<'_> {
+    /// The faults that may happen in `state`, beside those that concern a single message.
+    pub(super) fn faults(
+        &mut self,
+        state: &[u32],
+        environment: Environment,
+        out: &mut Successors,
+    ) -> Result<(), Trouble> {
+        let n = self.world.processes;
+        for place in 0..n {
+            match self.life(state[place]) {
+                Life::Up if environment.left(Fault::Crash) > 0 => {
+                    self.crash(state, place, environment, out)?;
+                }
+                Life::Down if environment.left(Fault::Recovery) > 0 => {
+                    self.recover(state, place, environment, out)?;
+                }
+                _ => {}
+            }
+        }
+        if environment.left(Fault::Suspicion) > 0 {
+            self.suspect_falsely(state, environment, out)?;
+        }
+        if environment.left(Fault::Partition) > 0 && environment.group() == 0 {
+            // The first process is always on the side that is not named: each split is made once.
+            for group in (2..1_u32 << n).step_by(2) {
+                self.begin(state);
+                self.scratch[2 * n] = environment.after(Fault::Partition).with_group(group).0;
+                self.emit(out, 0, Act::Cut(group), 0);
+            }
+        }
+        Ok(())
+    }
+
+    fn crash(
+        &mut self,
+        state: &[u32],
+        place: usize,
+        environment: Environment,
+        out: &mut Successors,
+    ) -> Result<(), Trouble> {
+        let (n, world) = (self.world.processes, self.world);
+        let forever = environment.left(Fault::Recovery) == 0;
+        for (choice, reaction) in self.react(state[place], Cause::Crash { forever })?.iter().enumerate() {
+            self.begin(state);
+            let after = environment.after(Fault::Crash);
+            self.scratch[2 * n] = after.0;
+            let inbox = &mut self.scratch[n + place];
+            *inbox = if forever { 0 } else { world.inboxes.without_notices(&*world.protocol, *inbox) };
+            self.apply(place, reaction, after);
+            self.tell_others(place, Suspicion::Suspect(Address(place as u32)));
+            self.emit(out, place, Act::Crash { forever }, choice);
+        }
+        Ok(())
+    }
+
+    fn recover(
+        &mut self,
+        state: &[u32],
+        place: usize,
+        environment: Environment,
+        out: &mut Successors,
+    ) -> Result<(), Trouble> {
+        let n = self.world.processes;
+        for (choice, reaction) in self.react(state[place], Cause::Recover)?.iter().enumerate() {
+            self.begin(state);
+            let after = environment.after(Fault::Recovery);
+            self.scratch[2 * n] = after.0;
+            self.apply(place, reaction, after);
+            if self.world.oracle {
+                for other in (0..n).filter(|&other| other != place) {
+                    if self.life(state[other]) != Life::Up {
+                        self.tell(place, Suspicion::Suspect(Address(other as u32)));
+                    }
+                }
+            }
+            self.tell_others(place, Suspicion::Restore(Address(place as u32)));
+            self.emit(out, place, Act::Recover, choice);
+        }
+        Ok(())
+    }
+
+    fn suspect_falsely(
+        &mut self,
+        state: &[u32],
+        environment: Environment,
+        out: &mut Successors,
+    ) -> Result<(), Trouble> {
+        let n = self.world.processes;
+        for by in 0..n {
+            for suspect in (0..n).filter(|&suspect| suspect != by) {
+                if self.life(state[by]) != Life::Up || self.life(state[suspect]) != Life::Up {
+                    continue;
+                }
+                let address = Address(suspect as u32);
+                let cause = Cause::Suspicion(Suspicion::Suspect(address));
+                for (choice, reaction) in self.react(state[by], cause)?.iter().enumerate() {
+                    self.begin(state);
+                    let after = environment.after(Fault::Suspicion);
+                    self.scratch[2 * n] = after.0;
+                    self.apply(by, reaction, after);
+                    self.tell(by, Suspicion::Restore(address));
+                    self.emit(out, by, Act::Suspect(suspect as u8), choice);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The oracle tells every other live process.
+    fn tell_others(&mut self, about: usize, suspicion: Suspicion) {
+        if !self.world.oracle {
+            return;
+        }
+        for other in (0..self.world.processes).filter(|&other| other != about) {
+            if self.life(self.scratch[other]) == Life::Up {
+                self.tell(other, suspicion);
+            }
+        }
+    }
+
+    fn tell(&mut self, whom: usize, suspicion: Suspicion) {
+        let n = self.world.processes;
+        let notice = self.world.protocol.notice(suspicion);
+        self.scratch[n + whom] = self.add(self.scratch[n + whom], notice);
+    }
+}
