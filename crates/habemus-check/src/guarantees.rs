@@ -1,6 +1,6 @@
 //! What each algorithm guarantees: every algorithm under every kind of fault, as a table that is kept.
 //!
-//! The [manifest](manifest) holds the verdicts and the numbers of states. Tests recheck its quick rows, and
+//! The [`manifest`] holds the verdicts and the numbers of states. Tests recheck its quick rows, and
 //! `habemus guarantees` rechecks all of it.
 
 use std::collections::BTreeMap;
