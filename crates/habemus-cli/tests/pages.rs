@@ -59,6 +59,21 @@ fn every_page_shows_a_run_as_habemus_draws_it() {
         match entry.name {
             // The story of the notes: the leader dies.
             "bully" => arguments.extend(["-o", "leader=4", "--start", "none", "--crash", "4@5ms"]),
+            // The same of a lock: one is inside and one waits when the coordinator dies.
+            "elected-coordinator" => arguments.extend([
+                "--start",
+                "none",
+                "--at",
+                "0ms acquire 3",
+                "--at",
+                "60ms acquire 1",
+                "--at",
+                "70ms acquire 2",
+                "--crash",
+                "4@80ms",
+                "--hold",
+                "60ms",
+            ]),
             _ if entry.detectors.contains(&"none") => arguments.extend(["--detector", "none"]),
             _ => {}
         }

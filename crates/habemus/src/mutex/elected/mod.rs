@@ -211,7 +211,10 @@ impl<E: Process<Problem = Election>> Elected<E> {
                 self.begin_reign(cx);
             }
             LockMessage::Grant { reign, ticket, token } => self.on_grant(from, reign, ticket, token, cx),
-            LockMessage::Released { ticket } if self.unreleased == Some(ticket) => self.unreleased = None,
+            LockMessage::Released { ticket } if self.unreleased == Some(ticket) => {
+                self.unreleased = None;
+                self.rest_if_answered(cx);
+            }
             // Of another reign.
             _ => {}
         }

@@ -67,6 +67,7 @@ impl<E: Process<Problem = Election>> Elected<E> {
                 }
             }
         }
+        self.rest_if_answered(cx);
         self.grant_next(cx);
     }
 

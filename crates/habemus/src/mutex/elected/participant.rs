@@ -75,6 +75,7 @@ impl<E: Process<Problem = Election>> Elected<E> {
             Place::Waiting if reign == self.reign.number && self.is_valid(ticket) => {
                 self.place = Place::Inside { ticket, token };
                 cx.output(Output::Entered { token: cx.config().fencing.then_some(token) });
+                self.rest_if_answered(cx);
             }
             // The turn of a wish that is over is for somebody else.
             _ => self.tell(from, LockMessage::Release { reign, ticket }, cx),
@@ -133,13 +134,24 @@ impl<E: Process<Problem = Election>> Elected<E> {
 
     /// Sets the alarm if an answer is due.
     pub(super) fn try_again_later(&mut self, cx: &mut Context<'_, Self>) {
-        let owed = self.place == Place::Waiting
-            || self.unreleased.is_some()
-            || (self.leads && self.office.is_none())
-            || !self.silent(cx).is_empty();
-        if owed && cx.config().variant != Variant::MutantForgetful {
+        if self.is_owed(cx) && cx.config().variant != Variant::MutantForgetful {
             let retry = cx.config().retry;
             cx.set_timer(Timer::Retry, retry..=2 * retry);
         }
+    }
+
+    /// Takes the alarm back if an answer was the last that was due.
+    pub(super) fn rest_if_answered(&mut self, cx: &mut Context<'_, Self>) {
+        if !self.is_owed(cx) {
+            cx.cancel_timer(Timer::Retry);
+        }
+    }
+
+    /// Whether anybody owes me an answer.
+    fn is_owed(&self, cx: &Context<'_, Self>) -> bool {
+        self.place == Place::Waiting
+            || self.unreleased.is_some()
+            || (self.leads && self.office.is_none())
+            || !self.silent(cx).is_empty()
     }
 }

@@ -220,3 +220,16 @@ fn what_is_not_answered_is_said_again() {
     let again = p.timer(Timer::Retry);
     assert_eq!(said(&again), [(BEST, LockMessage::Request { reign: 1, ticket: ticket(2) })]);
 }
+
+#[test]
+fn who_is_owed_nothing_does_not_ask_again() {
+    let mut p = process(FIRST);
+    p.message(BEST, lock(LockMessage::Ask { reign: 1 }));
+    p.command(Command::Acquire);
+    let rests = Effect::CancelTimer(Timer::Retry);
+    let grant = LockMessage::Grant { reign: 1, ticket: ticket(1), token: Token(1_000_001) };
+    assert!(p.message(BEST, lock(grant)).effects.contains(&rests));
+    p.command(Command::Release);
+    let released = p.message(BEST, lock(LockMessage::Released { ticket: ticket(1) }));
+    assert_eq!(released.effects, [rests]);
+}
