@@ -213,7 +213,7 @@ fn fit<P: Process>(setup: &Setup<P>, setting: &Setting) -> Result<Setting, Check
         return unfit(format!("name those who start: there are too many choices among {count} processes"));
     }
     let mut setting = setting.clone();
-    if P::SYNCHRONOUS {
+    if setup.synchronous {
         if !budget.is_empty() {
             return unfit(format!("{name} works in pulses, in which nothing is late and nobody crashes"));
         }

@@ -186,7 +186,7 @@ impl Visitor for Erase {
             population: setup.population,
             topology: setup.topology,
             commands: P::Problem::COMMANDS,
-            synchronous: P::SYNCHRONOUS,
+            synchronous: setup.synchronous,
             oracle: setup.oracle,
             perpetual: setup.perpetual,
         };

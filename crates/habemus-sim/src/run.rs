@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use habemus::catalogue::{self, Entry, Request, Setup, SetupError, Shape, Visitor};
+use habemus::catalogue::{self, Request, Setup, SetupError, Shape, Visitor};
 use habemus::property::{End, Monitor, Population};
 use habemus::{Address, Id, Process, Status};
 use habemus_report::{PropertyLine, Report};
@@ -120,14 +120,14 @@ pub(crate) fn pulse(model: TimeModel) -> Duration {
 }
 
 /// Refuses a process that works in pulses where the network does not promise them.
-pub(crate) fn fit<P: Process>(entry: &Entry, model: TimeModel) -> Result<(), SetupError> {
+pub(crate) fn fit<P: Process>(setup: &Setup<P>, model: TimeModel) -> Result<(), SetupError> {
     let unfit = |name: &str, reason: &str| {
-        let reason = format!("{} works in pulses, {reason}", entry.name);
+        let reason = format!("{} works in pulses, {reason}", setup.entry.name);
         Err(SetupError::Unfit { what: "network", name: name.to_owned(), reason })
     };
     let late = "and everything sent in one must arrive before the next; the model must be synchronous";
     match model {
-        _ if !P::SYNCHRONOUS => Ok(()),
+        _ if !setup.synchronous => Ok(()),
         // A message takes half a pulse.
         TimeModel::Synchronous { pulse } if nanos(pulse) < 2 => {
             unfit("synchronous", "and a pulse must last at least 2ns")
@@ -148,7 +148,7 @@ impl Visitor for Play<'_> {
     type Result = Result<Report, RunError>;
 
     fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
-        fit::<P>(setup.entry, self.scenario.network.model)?;
+        fit(&setup, self.scenario.network.model)?;
         let drawn = with_drawn_faults(self.scenario)?;
         let scenario = drawn.as_ref().unwrap_or(self.scenario);
         let header = self.keep_trace.then(|| header(scenario, &setup));

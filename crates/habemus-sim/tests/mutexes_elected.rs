@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use habemus_scenario::{Action, Cue, Occasion, RandomFaults, Scenario, Workload};
+use habemus_scenario::{Action, Cue, Network, Occasion, RandomFaults, Scenario, TimeModel, Workload};
 use habemus_sim::{SweepReport, Sweeping, sweep};
 
-const ELECTIONS: [&str; 12] = [
+const ELECTIONS: [&str; 14] = [
     "bully",
     "majority",
     "stable",
@@ -18,6 +18,8 @@ const ELECTIONS: [&str; 12] = [
     "itai-rodeh",
     "yo-yo",
     "capture-async",
+    "capture-sync",
+    "all-to-all",
 ];
 
 fn ms(milliseconds: u64) -> Duration {
@@ -41,8 +43,17 @@ fn scenario(election: &str, entries: u32) -> Scenario {
             think: (ms(0), ms(50)),
             rate: 0.0,
         }),
+        network: network_for(election),
         ..Scenario::default()
     }
+}
+
+fn network_for(election: &str) -> Network {
+    let mut network = Network::default();
+    if ["capture-sync", "all-to-all"].contains(&election) {
+        network.model = TimeModel::Synchronous { pulse: ms(10) };
+    }
+    network
 }
 
 fn through(scenario: &Scenario, seeds: u64) -> SweepReport {

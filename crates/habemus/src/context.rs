@@ -145,4 +145,32 @@ impl<'a, P: Process> Context<'a, P> {
         let result = handler(&mut cx);
         (result, step)
     }
+
+    /// Carries out what a process inside this one asked for, in the words of this one. What it says, to its
+    /// application or as a detector, is given back: what that means is for the one around it to decide.
+    #[inline]
+    pub fn carry_out<Q: Process>(
+        &mut self,
+        effect: Effect<Q>,
+        message_of: impl FnOnce(Q::Message) -> P::Message,
+        timer_of: impl FnOnce(Q::Timer) -> P::Timer,
+    ) -> Option<Said<Q>> {
+        match effect {
+            Effect::Send { to, message } => self.send(to, message_of(message)),
+            Effect::SetTimer { timer, after } => self.set_timer(timer_of(timer), after),
+            Effect::CancelTimer(timer) => self.cancel_timer(timer_of(timer)),
+            Effect::Output(output) => return Some(Said::Output(output)),
+            Effect::Suspicion(suspicion) => return Some(Said::Suspicion(suspicion)),
+        }
+        None
+    }
+}
+
+/// What a process inside another one says.
+#[derive(Clone, Debug)]
+pub enum Said<Q: Process> {
+    /// To its application.
+    Output(Output<Q>),
+    /// Of another process.
+    Suspicion(Suspicion),
 }

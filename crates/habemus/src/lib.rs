@@ -41,7 +41,7 @@ mod system;
 pub mod testing;
 pub mod topology;
 
-pub use context::Context;
+pub use context::{Context, Said};
 pub use problem::{Problem, Status};
 pub use process::{
     Address, Chooser, Command, Data, Delay, Effect, Event, EventOf, Id, Message, Output, Process, Step,

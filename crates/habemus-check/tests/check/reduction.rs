@@ -173,6 +173,7 @@ fn random_protocols_have_the_same_verdicts_with_and_without() {
                 population: Population { ids, preference: Some(vec![1, 2, 3]), places: 1 },
                 oracle: None,
                 perpetual: false,
+                synchronous: false,
                 service: false,
                 topology: "links".to_owned(),
             };

@@ -89,6 +89,7 @@ fn check(server: Server, liveness: bool) -> Result<Report, CheckError> {
         population: Population { ids, preference: None, places: 1 },
         oracle: None,
         perpetual: false,
+        synchronous: false,
         service: false,
         topology: "complete".to_owned(),
     };

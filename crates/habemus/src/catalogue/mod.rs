@@ -73,8 +73,8 @@ impl Entry {
 
             const ON_DETECTORS: bool = false;
 
-            fn visit<P: Process>(self, _: Setup<P>) -> bool {
-                P::SYNCHRONOUS
+            fn visit<P: Process>(self, setup: Setup<P>) -> bool {
+                setup.synchronous
             }
         }
         let request = Request {
@@ -159,6 +159,8 @@ pub struct Setup<P: Process> {
     pub oracle: Option<Duration>,
     /// Whether the system never comes to rest, because it sends heartbeats for ever.
     pub perpetual: bool,
+    /// Whether it works in pulses, and so needs a synchronous network.
+    pub synchronous: bool,
     /// Whether a one-shot election is held again and again, as a service.
     pub service: bool,
     /// How the processes are connected, to be shown.
@@ -174,9 +176,16 @@ impl<P: Process> Setup<P> {
             system,
             oracle: None,
             perpetual: false,
+            synchronous: P::SYNCHRONOUS,
             service: false,
             topology: shape.name().to_owned(),
         }
+    }
+
+    /// The same around another process.
+    fn with_system<Q: Process>(self, system: System<Q>) -> Setup<Q> {
+        let Setup { entry, population, oracle, perpetual, synchronous, service, topology, .. } = self;
+        Setup { entry, system, population, oracle, perpetual, synchronous, service, topology }
     }
 
     /// Whether the algorithm promises this property. A service that elects again whenever somebody comes or goes

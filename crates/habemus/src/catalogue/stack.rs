@@ -66,11 +66,11 @@ pub(super) fn election_on_detector<A: Process<Problem = Election>, V: Visitor>(
 
 /// The same election as one of the type of all.
 fn any_election<A: Process<Problem = Election>>(setup: Setup<A>) -> Result<Setup<AnyElection>, SetupError> {
-    let Setup { entry, system, population, oracle, perpetual, service, topology } = setup;
-    let (ids, pulse) = (system.ids.clone(), system.pulse);
-    let choice = election::any::Choice::of(system).expect("every election that listens is one of them");
+    let (ids, pulse) = (setup.system.ids.clone(), setup.system.pulse);
+    let choice =
+        election::any::Choice::of(setup.system.clone()).expect("every election that listens is one of them");
     let system = System { pulse, ..System::new(Complete::new(ids.len()), ids, choice)? };
-    Ok(Setup { entry, system, population, oracle, perpetual, service, topology })
+    Ok(setup.with_system(system))
 }
 
 /// The detector of this name over everybody; `None` if nothing of that name detects anything.
@@ -113,11 +113,10 @@ pub(super) fn one_shot<A: Process<Problem = Election>, V: Visitor>(
     if !V::ON_DETECTORS {
         return on_detector(setup, request, options, visitor);
     }
-    let Setup { entry, system, population, oracle, perpetual, topology, .. } = setup;
-    let election = System { topology: network.clone(), ..system };
+    let election = System { topology: network.clone(), ..setup.system.clone() };
     let (ids, pulse) = (election.ids.clone(), election.pulse);
     let system: System<Recurring<A>> = System { pulse, ..System::new(network, ids, election)? };
-    let service = Setup { entry, system, population, oracle, perpetual, service: true, topology };
+    let service = Setup { service: true, ..setup.with_system(system) };
     on_detector(any_election(service)?, request, options, visitor)
 }
 
@@ -127,14 +126,14 @@ fn stacked<A: Process, V: Visitor>(
     choice: Choice,
     visitor: V,
 ) -> Result<V::Result, SetupError> {
-    let Setup { entry, system: algorithm, population, service, topology, .. } = setup;
+    let algorithm = setup.system.clone();
     let network = Complete::new(algorithm.len());
     let (ids, pulse) = (algorithm.ids.clone(), algorithm.pulse);
     let detector: System<AnyDetector> = System::new(network.clone(), ids.clone(), choice)?;
     let layers = Layers { detector, algorithm };
     let system: System<Stacked<AnyDetector, A>> = System { pulse, ..System::new(network, ids, layers)? };
     // Heartbeats never end, whatever the algorithm does.
-    Ok(visitor.visit(Setup { entry, system, population, oracle: None, perpetual: true, service, topology }))
+    Ok(visitor.visit(Setup { oracle: None, perpetual: true, ..setup.with_system(system) }))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::eventually_perfect::EventuallyPerfect;
 use super::heartbeat::{Heartbeat, Message, Timer};
 use super::phi_accrual::PhiAccrual;
 use crate::topology::Complete;
-use crate::{Address, Context, Effect, Process, Step, System};
+use crate::{Address, Context, Process, Said, Step, System};
 
 /// The detector at one process, whichever it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -111,12 +111,8 @@ where
     D: Process<Problem = Detection, Message = Message, Timer = Timer>,
 {
     for effect in step.effects {
-        match effect {
-            Effect::Send { to, message } => cx.send(to, message),
-            Effect::SetTimer { timer, after } => cx.set_timer(timer, after),
-            Effect::CancelTimer(timer) => cx.cancel_timer(timer),
-            Effect::Output(never) => match never {},
-            Effect::Suspicion(suspicion) => cx.report(suspicion),
+        if let Some(Said::Suspicion(suspicion)) = cx.carry_out(effect, |message| message, |timer| timer) {
+            cx.report(suspicion);
         }
     }
 }

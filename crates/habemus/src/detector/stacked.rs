@@ -3,7 +3,7 @@
 use std::fmt::{self, Debug};
 
 use super::Detection;
-use crate::{Address, Command, Context, Effect, Message, Process, Step, Suspicion, System};
+use crate::{Address, Command, Context, Message, Process, Said, Step, Suspicion, System};
 
 /// Something that belongs to one of the two layers: a message or a timer.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -142,12 +142,10 @@ where
             cx.persist(self.stored.clone());
         }
         for effect in step.effects {
-            match effect {
-                Effect::Send { to, message } => cx.send(to, Layer::Algorithm(message)),
-                Effect::SetTimer { timer, after } => cx.set_timer(Layer::Algorithm(timer), after),
-                Effect::CancelTimer(timer) => cx.cancel_timer(Layer::Algorithm(timer)),
-                Effect::Output(output) => cx.output(output),
-                Effect::Suspicion(suspicion) => cx.report(suspicion),
+            match cx.carry_out(effect, Layer::Algorithm, Layer::Algorithm) {
+                Some(Said::Output(output)) => cx.output(output),
+                Some(Said::Suspicion(suspicion)) => cx.report(suspicion),
+                None => {}
             }
         }
     }
@@ -159,15 +157,9 @@ where
             cx.persist(self.stored.clone());
         }
         for effect in step.effects {
-            match effect {
-                Effect::Send { to, message } => cx.send(to, Layer::Detector(message)),
-                Effect::SetTimer { timer, after } => cx.set_timer(Layer::Detector(timer), after),
-                Effect::CancelTimer(timer) => cx.cancel_timer(Layer::Detector(timer)),
-                Effect::Output(never) => match never {},
-                Effect::Suspicion(suspicion) => {
-                    cx.report(suspicion);
-                    self.run(cx, |process, cx| process.on_suspicion(suspicion, cx));
-                }
+            if let Some(Said::Suspicion(suspicion)) = cx.carry_out(effect, Layer::Detector, Layer::Detector) {
+                cx.report(suspicion);
+                self.run(cx, |process, cx| process.on_suspicion(suspicion, cx));
             }
         }
     }

@@ -6,9 +6,11 @@
 use std::any::Any;
 use std::fmt::{self, Debug};
 
+use super::all_to_all::AllToAll;
 use super::anonymous_ring::AnonymousRing;
 use super::bully::Bully;
 use super::capture_async::CaptureAsync;
+use super::capture_sync::CaptureSync;
 use super::chang_roberts::ChangRoberts;
 use super::collecting_ring::CollectingRing;
 use super::dolev_klawe_rodeh::DolevKlaweRodeh;
@@ -16,14 +18,16 @@ use super::franklin::Franklin;
 use super::franklin::as_printed::FranklinAsPrinted;
 use super::hirschberg_sinclair::HirschbergSinclair;
 use super::itai_rodeh::ItaiRodeh;
+use super::large_group::LargeGroup;
 use super::majority::Majority;
 use super::omega::Omega;
 use super::recurring::Recurring;
 use super::stable::StableElection;
 use super::yo_yo::YoYo;
 use super::{Command, Election};
+use crate::rounds::Synchronous;
 use crate::topology::Complete;
-use crate::{Address, Context, Effect, Process, Step, Suspicion, System};
+use crate::{Address, Context, Process, Said, Step, Suspicion, System};
 
 /// Writes the five types, which have one variant for each election, and passes every event on to the right one.
 macro_rules! any_election {
@@ -202,6 +206,12 @@ any_election! {
     YoYo(Recurring<YoYo>),
     /// Asynchronous capture.
     CaptureAsync(Recurring<CaptureAsync>),
+    /// Synchronous capture.
+    CaptureSync(Recurring<Synchronous<CaptureSync>>),
+    /// Everybody tells everybody.
+    AllToAll(Recurring<Synchronous<AllToAll>>),
+    /// The probabilistic election for large groups.
+    LargeGroup(Recurring<LargeGroup>),
 }
 
 /// What one election asked for is asked of the driver, in the words of all.
@@ -216,12 +226,10 @@ fn pass_on<P: Process<Problem = Election>>(
         cx.persist(remembered(stable));
     }
     for effect in step.effects {
-        match effect {
-            Effect::Send { to, message } => cx.send(to, message_of(message)),
-            Effect::SetTimer { timer, after } => cx.set_timer(timer_of(timer), after),
-            Effect::CancelTimer(timer) => cx.cancel_timer(timer_of(timer)),
-            Effect::Output(output) => cx.output(output),
-            Effect::Suspicion(suspicion) => cx.report(suspicion),
+        match cx.carry_out(effect, message_of, timer_of) {
+            Some(Said::Output(output)) => cx.output(output),
+            Some(Said::Suspicion(suspicion)) => cx.report(suspicion),
+            None => {}
         }
     }
 }

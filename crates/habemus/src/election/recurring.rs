@@ -8,13 +8,19 @@
 //! was not part of the present epoch, whatever it says; when the detector trusts it again, the next one begins.
 //!
 //! The epoch is kept on stable storage: one who comes back must not begin an epoch that it knows has been.
+//!
+//! A synchronous election needs pulses that all have in common, so there whoever begins an epoch calls everybody to
+//! it. The call arrives within a pulse of the network, and nobody enters later than that after the first. Epochs
+//! therefore beat at half the speed: what is sent in a pulse has a whole pulse of the network to arrive even at one
+//! who is that much ahead. Who calls when the first pulse has been, or was never called, is out of step and begins
+//! another epoch.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Debug};
 use std::time::Duration;
 
 use super::{Command, Election, Output};
-use crate::{Address, Context, Effect, Process, Step, Suspicion, System, Topology};
+use crate::{Address, Context, Process, Said, Step, Suspicion, System, Topology};
 
 /// What processes send each other.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,6 +32,12 @@ pub enum Message<M> {
         epoch: u64,
         /// What it says.
         message: M,
+    },
+    /// "A new epoch begins." The call to a synchronous election, which all must enter at about the same time; an
+    /// asynchronous one does without, since its own messages tell.
+    Call {
+        /// The epoch.
+        epoch: u64,
     },
     /// "Your election is over, or was never ours." Answers what one who was away sends; it begins a later epoch.
     Later {
@@ -41,6 +53,7 @@ impl<M: Debug> Debug for Message<M> {
         match self {
             Message::Of { epoch: 1, message } => message.fmt(f),
             Message::Of { epoch, message } => write!(f, "{message:?} #{epoch}"),
+            Message::Call { epoch } => write!(f, "Call #{epoch}"),
             Message::Later { epoch, .. } => write!(f, "Later #{epoch}"),
         }
     }
@@ -50,6 +63,7 @@ impl<M: crate::Message> crate::Message for Message<M> {
     fn kind(&self) -> &'static str {
         match self {
             Message::Of { message, .. } => message.kind(),
+            Message::Call { .. } => "Call",
             Message::Later { .. } => "Later",
         }
     }
@@ -96,6 +110,8 @@ pub struct Recurring<P: Process> {
     pub epoch: u64,
     /// Its variables.
     pub election: P,
+    /// Whether its first pulse has been, if it has pulses.
+    pub under_way: bool,
     /// Whether it has come to a result here.
     pub decided: bool,
     /// The leader, if known by address.
@@ -119,6 +135,7 @@ where
     type Stable = u64;
 
     const READS_CLOCK: bool = P::READS_CLOCK;
+    const SYNCHRONOUS: bool = P::SYNCHRONOUS;
 
     fn is_background(timer: &Self::Timer) -> bool {
         matches!(timer, Timer::Of { timer, .. } if P::is_background(timer))
@@ -130,12 +147,16 @@ where
         let mut recurring = Recurring {
             epoch: recovered.unwrap_or(0),
             election,
+            under_way: false,
             decided: false,
             leader: None,
             suspected: BTreeSet::new(),
             excluded: BTreeSet::new(),
         };
-        recurring.pass_on(step, cx);
+        if !P::SYNCHRONOUS {
+            recurring.pass_on(step, cx);
+        }
+        // Otherwise pulses do not beat before the first epoch.
         if recovered.is_some() {
             // The others may have a leader that this one does not know: it asks by standing.
             recurring.hold(cx);
@@ -162,7 +183,8 @@ where
             }
             Suspicion::Suspect(suspect) => {
                 self.suspected.insert(suspect);
-                let missed = self.leader == Some(suspect) || (self.epoch > 0 && !self.decided);
+                // Where nobody has a name, anybody who fails may have been the leader.
+                let missed = self.leader.map_or(self.epoch > 0, |leader| leader == suspect);
                 if missed {
                     self.hold(cx);
                 }
@@ -172,7 +194,20 @@ where
 
     fn on_message(&mut self, from: Address, message: Self::Message, cx: &mut Context<'_, Self>) {
         match message {
-            Message::Of { epoch, message } => self.on_election(from, epoch, message, cx),
+            Message::Of { epoch, message } => {
+                if P::SYNCHRONOUS && epoch > self.epoch {
+                    // I was not there when everybody was called.
+                    self.epoch = epoch;
+                    self.hold(cx);
+                } else if self.is_in(from, epoch, cx) {
+                    self.run(cx, |election, cx| election.on_message(from, message, cx));
+                }
+            }
+            Message::Call { epoch } => {
+                if self.is_in(from, epoch, cx) && self.under_way {
+                    cx.send(from, Message::Later { answers: epoch, epoch });
+                }
+            }
             Message::Later { answers, epoch } if answers == self.epoch => {
                 self.epoch = epoch;
                 self.hold(cx);
@@ -185,6 +220,7 @@ where
     fn on_timer(&mut self, timer: Self::Timer, cx: &mut Context<'_, Self>) {
         match timer {
             Timer::Of { epoch, timer } if epoch == self.epoch => {
+                self.under_way = P::SYNCHRONOUS;
                 self.run(cx, |election, cx| election.on_timer(timer, cx));
             }
             Timer::Of { .. } => {}
@@ -197,7 +233,8 @@ impl<P> Recurring<P>
 where
     P: Process<Problem = Election>,
 {
-    fn on_election(&mut self, from: Address, epoch: u64, message: P::Message, cx: &mut Context<'_, Self>) {
+    /// Whether the one who speaks of this epoch and I are both in it. I enter it if it is news.
+    fn is_in(&mut self, from: Address, epoch: u64, cx: &mut Context<'_, Self>) -> bool {
         if epoch > self.epoch {
             // Whoever speaks is alive.
             self.suspected.remove(&from);
@@ -205,14 +242,20 @@ where
         } else if epoch < self.epoch || self.excluded.contains(&from) {
             // Of an election that is over, or of another one with the same number.
             cx.send(from, Message::Later { answers: epoch, epoch: self.epoch });
-            return;
+            return false;
         }
-        self.run(cx, |election, cx| election.on_message(from, message, cx));
+        true
     }
 
     /// Begins the next epoch and stands in it.
     fn hold(&mut self, cx: &mut Context<'_, Self>) {
         self.enter(self.epoch + 1, cx);
+        if P::SYNCHRONOUS {
+            let others: Vec<Address> = self.what_is_left(cx).topology.neighbours(cx.me()).collect();
+            for other in others {
+                cx.send(other, Message::Call { epoch: self.epoch });
+            }
+        }
         self.run(cx, |election, cx| election.on_command(Command::Elect, cx));
     }
 
@@ -223,6 +266,7 @@ where
         if self.decided {
             cx.output(Output::Leaderless);
         }
+        self.under_way = false;
         self.decided = false;
         self.leader = None;
         self.excluded = self.suspected.clone();
@@ -240,21 +284,21 @@ where
         self.pass_on(step, cx);
     }
 
-    /// The system without those that are suspected.
+    /// The system without those that are suspected, and with pulses as long as it takes.
     fn what_is_left(&self, cx: &Context<'_, Self>) -> System<P> {
         let system = cx.config();
-        System { topology: system.topology.without(&self.suspected), ..system.clone() }
+        let topology = system.topology.without(&self.suspected);
+        System { topology, pulse: 2 * system.pulse, ..system.clone() }
     }
 
     fn pass_on(&mut self, step: Step<P>, cx: &mut Context<'_, Self>) {
         let epoch = self.epoch;
         for effect in step.effects {
-            match effect {
-                Effect::Send { to, message } => cx.send(to, Message::Of { epoch, message }),
-                Effect::SetTimer { timer, after } => cx.set_timer(Timer::Of { epoch, timer }, after),
-                Effect::CancelTimer(timer) => cx.cancel_timer(Timer::Of { epoch, timer }),
-                Effect::Suspicion(suspicion) => cx.report(suspicion),
-                Effect::Output(output) => self.decide(output, cx),
+            let message_of = |message| Message::Of { epoch, message };
+            match cx.carry_out(effect, message_of, |timer| Timer::Of { epoch, timer }) {
+                Some(Said::Output(output)) => self.decide(output, cx),
+                Some(Said::Suspicion(suspicion)) => cx.report(suspicion),
+                None => {}
             }
         }
     }
@@ -295,10 +339,14 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Id;
+    use crate::DEFAULT_PULSE;
+    use crate::election::all_to_all::{self, AllToAll};
+    use crate::election::anonymous_ring::{self, AnonymousRing};
     use crate::election::chang_roberts::{self, ChangRoberts};
+    use crate::rounds::{Beat, Synchronous};
     use crate::testing::Harness;
-    use crate::topology::Ring;
+    use crate::topology::{Complete, Ring};
+    use crate::{Effect, Id};
 
     type Subject = Recurring<ChangRoberts>;
 
@@ -398,6 +446,72 @@ mod tests {
         assert_eq!(p.message(Address(0), election(2, 3)).sent(), [(Address(0), later)]);
         let step = p.suspicion(Suspicion::Restore(Address(0)));
         assert_eq!((step.persist, step.sent()), (Some(3), vec![(Address(2), election(3, 17))]));
+    }
+
+    #[test]
+    fn where_nobody_has_a_name_any_failure_begins_another_election() {
+        let ring = Ring::logical(4);
+        let ids: Vec<Id> = (1..=4).map(Id).collect();
+        let system: System<AnonymousRing> =
+            System::new(ring.clone(), ids, anonymous_ring::Config::default()).expect("well formed");
+        let mut p = Harness::<Recurring<AnonymousRing>>::new(ring, 1..=4, system, Address(1));
+        let vote = |epoch| Message::Of { epoch, message: anonymous_ring::Message::VoteForMe };
+        p.message(Address(0), vote(1));
+        p.message(Address(0), Message::Of { epoch: 1, message: anonymous_ring::Message::HabemosLeader });
+        assert!(p.process.decided && p.process.leader.is_none());
+        assert_eq!(p.suspicion(Suspicion::Suspect(Address(3))).sent(), [(Address(2), vote(2))]);
+    }
+
+    type Pulsing = Recurring<Synchronous<AllToAll>>;
+
+    /// The process at address 1 of four that all tell all.
+    fn pulsing() -> Harness<Pulsing> {
+        let ids: Vec<Id> = (1..=4).map(Id).collect();
+        let system = System::new(Complete::new(4), ids, all_to_all::Config::default());
+        Harness::new(Complete::new(4), 1..=4, system.expect("well formed"), Address(1))
+    }
+
+    /// S2: "todo nó recebeu a identificação dos outros candidatos" needs pulses that all have in common.
+    #[test]
+    fn to_a_synchronous_election_everybody_who_is_left_is_called() {
+        let mut p = pulsing();
+        assert!(p.started().effects.is_empty(), "pulses beat within epochs only");
+        p.suspicion(Suspicion::Suspect(Address(3)));
+        let call = Message::Call { epoch: 1 };
+        let step = p.command(Command::Elect);
+        assert_eq!(step.sent(), [(Address(0), call.clone()), (Address(2), call)]);
+    }
+
+    #[test]
+    fn the_called_enter_at_once_and_pulses_are_long_enough_for_the_first_and_the_last() {
+        let mut p = pulsing();
+        let step = p.message(Address(0), Message::Call { epoch: 1 });
+        let beat = Timer::Of { epoch: 1, timer: Beat };
+        // Half a pulse of start-up, a pulse being two of the network.
+        let begins = Effect::SetTimer { timer: beat.clone(), after: DEFAULT_PULSE.into() };
+        assert!(step.effects.contains(&begins) && step.sent().is_empty());
+        assert!(p.message(Address(2), Message::Call { epoch: 1 }).is_empty(), "it is in already");
+        let sent = p.timer(beat).sent();
+        assert_eq!(sent.len(), 3, "it stands, as everybody does");
+    }
+
+    #[test]
+    fn who_calls_when_pulses_beat_already_is_told_to_call_again() {
+        let mut p = pulsing();
+        p.message(Address(0), Message::Call { epoch: 1 });
+        p.timer(Timer::Of { epoch: 1, timer: Beat });
+        let later = Message::Later { answers: 1, epoch: 1 };
+        assert_eq!(p.message(Address(2), Message::Call { epoch: 1 }).sent(), [(Address(2), later)]);
+    }
+
+    #[test]
+    fn who_missed_the_call_calls_everybody_to_another_epoch() {
+        let mut sender = pulsing();
+        sender.message(Address(0), Message::Call { epoch: 4 });
+        let beat = Timer::Of { epoch: 4, timer: Beat };
+        let (_, candidate) = sender.timer(beat).sent().remove(0);
+        let step = pulsing().message(Address(0), candidate);
+        assert_eq!(step.sent(), [0, 2, 3].map(|to| (Address(to), Message::Call { epoch: 5 })));
     }
 
     #[test]

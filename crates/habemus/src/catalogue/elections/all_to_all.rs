@@ -1,6 +1,6 @@
 //! The election in which everybody tells everybody, in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::all_to_all::{AllToAll, Candidates, Config, Variant};
@@ -14,7 +14,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     summary: "every candidate tells everybody, and everybody picks the best",
     model: "synchronous; no crashes",
     topologies: &["complete"],
-    detectors: &[],
+    detectors: stack::ONE_SHOT_DETECTORS,
     promises: &["E1", "E2", "termination", "uniqueness", "agreement", "stability"],
     cost: "n−1 for each candidate: n(n−1) if all are",
     notes: "S0, S2",
@@ -43,7 +43,6 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     visitor: V,
 ) -> Result<V::Result, SetupError> {
     let shape = shape::shape_for(entry, request)?;
-    shape::detector_for(entry, request)?;
     let variants = [("plain", Variant::Plain), ("mutant-forgets-itself", Variant::MutantForgetsItself)];
     let candidates = [("all", Candidates::All), ("told", Candidates::Told)];
     let config = Config {
@@ -57,7 +56,8 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let network = Complete::new(request.ids.len());
     let mut system: System<Synchronous<AllToAll>> = System::new(network, request.ids.clone(), config)?;
     system.pulse = request.pulse;
-    Ok(visitor.visit(Setup::new(entry, system, preference, &shape)))
+    let setup = Setup::new(entry, system, preference, &shape);
+    stack::one_shot(setup, Complete::new(request.ids.len()), request, options, visitor)
 }
 
 fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {

@@ -1,6 +1,6 @@
 //! Synchronous capture in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
 use super::order::{ORDER, order};
 use super::{WINS, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
@@ -15,7 +15,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     summary: "candidates capture 1, 2, 4, … neighbours a pulse; the best candidate captures all",
     model: "synchronous; no crashes; at least one process is told to elect before the first pulse",
     topologies: &["complete"],
-    detectors: &[],
+    detectors: stack::ONE_SHOT_DETECTORS,
     promises: &["E2", "termination", "uniqueness", "agreement", "stability"],
     cost: "at most 3n⌈log₂ n⌉ − 1, and 3(n−1) if one starts",
     notes: "S2",
@@ -39,7 +39,6 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     visitor: V,
 ) -> Result<V::Result, SetupError> {
     let shape = shape::shape_for(entry, request)?;
-    shape::detector_for(entry, request)?;
     let variants = [("announced", Variant::Announced), ("mutant-ignores-owner", Variant::MutantIgnoresOwner)];
     let variant = options.choice("variant", &variants)?.unwrap_or_default();
     let config = Config { variant, wins: wins(options)?, order: order(options)? };
@@ -47,7 +46,8 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let mut system: System<Synchronous<CaptureSync>> = System::new(network, request.ids.clone(), config)?;
     system.pulse = request.pulse;
     // The best candidate leads, and that need not be the best process.
-    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+    let setup = Setup::new(entry, system, None, &shape);
+    stack::one_shot(setup, Complete::new(request.ids.len()), request, options, visitor)
 }
 
 fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {

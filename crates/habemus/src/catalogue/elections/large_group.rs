@@ -1,6 +1,6 @@
 //! The probabilistic election for large groups in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
 use super::{WINS, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::large_group::{Config, LargeGroup, Relay, Variant};
@@ -13,7 +13,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     summary: "a hash picks a few candidates, gossip spreads the best of them: a few messages per process",
     model: "asynchronous; links may lose messages, at a known cost in certainty; the winner does not crash",
     topologies: &["complete"],
-    detectors: &[],
+    detectors: stack::ONE_SHOT_DETECTORS,
     // The rest comes with a probability, and a broken promise must be a bug.
     promises: &["termination"],
     cost: "a few messages per process, whatever the size of the group",
@@ -67,11 +67,11 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     visitor: V,
 ) -> Result<V::Result, SetupError> {
     let shape = shape::shape_for(entry, request)?;
-    shape::detector_for(entry, request)?;
     let network = Complete::new(request.ids.len());
     let system: System<LargeGroup> = System::new(network, request.ids.clone(), configure(options)?)?;
     // The best of a few candidates leads, not the best of all.
-    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+    let setup = Setup::new(entry, system, None, &shape);
+    stack::one_shot(setup, Complete::new(request.ids.len()), request, options, visitor)
 }
 
 fn configure(options: &Options<'_>) -> Result<Config, SetupError> {

@@ -1,9 +1,10 @@
 //! The majority election in the catalogue.
 
 use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
-use crate::System;
+use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::majority::{Config, Majority, Variant};
 use crate::topology::Complete;
+use crate::{Chooser, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "majority",
@@ -68,7 +69,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "how fast or slow a clock may be for the lease to be safe",
         },
     ],
-    cost_model: None,
+    cost_model: Some(CostModel { arrange, bound }),
 };
 
 pub(in crate::catalogue) fn build<V: Visitor>(
@@ -83,6 +84,30 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let system: System<Majority> =
         System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
     Ok(visitor.visit(Setup { perpetual: true, ..Setup::new(entry, system, None, &shape) }))
+}
+
+/// Who stands first wins if nobody stands beside it, whatever its identifier.
+fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
+    let ids = shuffled_ids(n, chooser);
+    let start = match start {
+        Start::All => ids.clone(),
+        Start::One => vec![ids[0]],
+    };
+    Arranged { ids, start, down: Vec::new() }
+}
+
+/// A candidate asks everybody twice and announces itself, and everybody answers; if all stand at once, chance decides
+/// how often they do.
+fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
+    let plain = ["variant", "weights", "interval", "least-timeout", "most-timeout", "lease"];
+    if start == Start::All || plain.iter().any(|name| option(name).is_some()) {
+        return None;
+    }
+    let (each, formula) = match option("pre-vote").as_deref() {
+        None | Some("true") => (6.0, "6(n−1)"),
+        Some(_) => (4.0, "4(n−1)"),
+    };
+    Some(Bound { messages: each * (n as f64 - 1.0), kind: BoundKind::Exactly, formula })
 }
 
 fn configure(options: &Options<'_>) -> Result<Config, SetupError> {

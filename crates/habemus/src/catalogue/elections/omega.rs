@@ -1,10 +1,11 @@
 //! The eventual leader Ω in the catalogue.
 
 use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
-use crate::System;
+use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::Wins;
 use crate::election::omega::{Config, Omega, Variant};
 use crate::topology::Complete;
+use crate::{Chooser, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "omega",
@@ -43,7 +44,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "which identifier wins among those that have crashed least often",
         },
     ],
-    cost_model: None,
+    cost_model: Some(CostModel { arrange, bound }),
 };
 
 pub(in crate::catalogue) fn build<V: Visitor>(
@@ -72,4 +73,21 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let system: System<Omega> = System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
     // Who leads depends on who has crashed how often: nobody is best from the beginning.
     Ok(visitor.visit(Setup { perpetual: true, ..Setup::new(entry, system, None, &shape) }))
+}
+
+/// Everybody takes part from the beginning, whoever asks.
+fn arrange(_: Arrangement, _: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
+    let ids = shuffled_ids(n, chooser);
+    Arranged { start: ids.clone(), ids, down: Vec::new() }
+}
+
+/// All know the leader at the end of the first interval, and begin the second.
+fn bound(_: Arrangement, _: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
+    let plain = ["variant", "interval"];
+    let count = n as f64;
+    plain.iter().all(|name| option(name).is_none()).then_some(Bound {
+        messages: 2.0 * count * (count - 1.0),
+        kind: BoundKind::Exactly,
+        formula: "2n(n−1)",
+    })
 }

@@ -7,12 +7,13 @@ use super::super::{
     Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, build as any, shape, stack,
 };
 use super::lock;
+use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::any::{AnyElection, Choice};
 use crate::mutex::elected::{Config, Elected, Variant};
 use crate::topology::Complete;
-use crate::{Process, System};
+use crate::{Chooser, Id, Process, System};
 
-/// The elections that can be held again and again.
+/// The elections that can be held again and again, and choose one leader only.
 const ELECTIONS: &[&str] = &[
     "bully",
     "majority",
@@ -26,6 +27,8 @@ const ELECTIONS: &[&str] = &[
     "itai-rodeh",
     "yo-yo",
     "capture-async",
+    "capture-sync",
+    "all-to-all",
 ];
 
 /// What the options of the election begin with here.
@@ -76,7 +79,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "the rules, or a new coordinator that grants before it knows who is inside",
         },
     ],
-    cost_model: None,
+    cost_model: Some(CostModel { arrange, bound }),
 };
 
 pub(in crate::catalogue) fn build<V: Visitor>(
@@ -93,7 +96,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let variants = [("complete", Variant::Complete), ("mutant-forgetful", Variant::MutantForgetful)];
     let network = Complete::new(request.ids.len());
     let config = Config {
-        election: System::new(network.clone(), request.ids.clone(), below.choice)?,
+        election: System::new(network.clone(), request.ids.clone(), below.choice.clone())?,
         lease: options.duration_or_none("lease")?.unwrap_or(majority.then_some(Duration::from_secs(1))),
         retry: options.positive("retry")?.unwrap_or(Duration::from_millis(200)),
         majority,
@@ -101,8 +104,36 @@ pub(in crate::catalogue) fn build<V: Visitor>(
         variant: options.choice("variant", &variants)?.unwrap_or_default(),
     };
     let system: System<Elected<AnyElection>> = System::new(network, request.ids.clone(), config)?;
-    let setup = Setup { perpetual: below.perpetual, ..Setup::new(entry, system, None, &shape) };
+    let Below { perpetual, synchronous, .. } = below;
+    let setup = Setup { perpetual, synchronous, ..Setup::new(entry, system, None, &shape) };
     stack::on_detector(setup, request, options, visitor)
+}
+
+/// The first entry of all: nobody coordinates yet. The best process asks, or the worst, or anybody.
+fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
+    let ids: Vec<Id> = (1..=n as u64).map(Id).collect();
+    let start = match (start, arrangement) {
+        (Start::All, _) => ids.clone(),
+        (Start::One, Arrangement::Best) => vec![ids[n - 1]],
+        (Start::One, Arrangement::Worst) => vec![ids[0]],
+        (Start::One, Arrangement::Random) => vec![ids[chooser.choose(n as u32) as usize]],
+    };
+    Arranged { ids, start, down: Vec::new() }
+}
+
+/// With the bully election the best process announces itself, asks everybody where they stand, and enters.
+fn bound(
+    arrangement: Arrangement,
+    start: Start,
+    n: usize,
+    option: &dyn Fn(&str) -> Option<String>,
+) -> Option<Bound> {
+    let plain = ["variant", "election"].iter().all(|name| option(name).is_none());
+    (plain && (start, arrangement) == (Start::One, Arrangement::Best)).then_some(Bound {
+        messages: 3.0 * (n as f64 - 1.0),
+        kind: BoundKind::Exactly,
+        formula: "3(n−1)",
+    })
 }
 
 /// The election as the catalogue builds it: as a service, its options being those with the prefix.
@@ -126,6 +157,7 @@ fn election(name: &str, request: &Request<'_>) -> Result<Below, SetupError> {
 struct Below {
     choice: Choice,
     perpetual: bool,
+    synchronous: bool,
 }
 
 /// Keeps the system of an election, whichever it is.
@@ -135,7 +167,7 @@ impl Visitor for Keep {
     type Result = Option<Below>;
 
     fn visit<P: Process>(self, setup: Setup<P>) -> Option<Below> {
-        let perpetual = setup.perpetual;
-        Choice::of(setup.system).map(|choice| Below { choice, perpetual })
+        let Setup { perpetual, synchronous, .. } = setup;
+        Choice::of(setup.system).map(|choice| Below { choice, perpetual, synchronous })
     }
 }

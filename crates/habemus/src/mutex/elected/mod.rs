@@ -18,7 +18,7 @@ use std::time::Duration;
 use super::{Command, Mutex};
 use crate::election::{self, Election};
 use crate::topology::Complete;
-use crate::{Address, Context, Effect, Process, Step, Suspicion, System};
+use crate::{Address, Context, Process, Said, Step, Suspicion, System};
 
 mod message;
 mod office;
@@ -251,12 +251,10 @@ impl<E: Process<Problem = Election>> Elected<E> {
             self.remember(cx);
         }
         for effect in step.effects {
-            match effect {
-                Effect::Send { to, message } => cx.send(to, Message::Election(message)),
-                Effect::SetTimer { timer, after } => cx.set_timer(Timer::Election(timer), after),
-                Effect::CancelTimer(timer) => cx.cancel_timer(Timer::Election(timer)),
-                Effect::Output(result) => self.on_result(result, cx),
-                Effect::Suspicion(suspicion) => cx.report(suspicion),
+            match cx.carry_out(effect, Message::Election, Timer::Election) {
+                Some(Said::Output(result)) => self.on_result(result, cx),
+                Some(Said::Suspicion(suspicion)) => cx.report(suspicion),
+                None => {}
             }
         }
     }
