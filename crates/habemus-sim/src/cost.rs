@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use habemus::analysis::{Arrangement, Bound, CostModel, Start};
 use habemus::catalogue::{self, Request, Setup, SetupError, Shape, Visitor};
 use habemus::{Address, Message, Problem, Process, Status};
-use habemus_scenario::{Action, Cue, Network, Occasion, Scenario, Workload};
+use habemus_scenario::{Action, Cue, Network, Occasion, Scenario, Until, Workload};
 use serde::Serialize;
 
 use crate::observer::{Notice, Observer};
@@ -204,7 +204,7 @@ impl Visitor for Measure<'_> {
     const ON_DETECTORS: bool = false;
 
     fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
-        fit::<P>(setup.entry, self.scenario.network.model).map_err(CostError::Setup)?;
+        fit(&setup, self.scenario.network.model).map_err(CostError::Setup)?;
         let mut scenario = self.scenario.clone();
         let word = P::Problem::COMMANDS.first().copied().unwrap_or_default();
         scenario.script.push(Cue {
@@ -220,13 +220,19 @@ impl Visitor for Measure<'_> {
             seed: scenario.seed,
             why: why.to_owned(),
         };
-        let counter = Counter { depth: vec![0; setup.system.len()], measured: Measured::default() };
+        let counter = Counter::new(setup.system.len());
         let mut simulation = Simulation::new(setup.system, &scenario, setup.oracle, counter)
             .map_err(|error| unfinished(&error.to_string()))?;
         simulation.start();
-        let limits = Limits { events: scenario.event_limit, ..Limits::quiet() };
-        if simulation.run(limits) != Stop::Quiet {
-            return Err(unfinished("the limit of events was reached"));
+        let mut limits = Limits { events: scenario.event_limit, ..Limits::quiet() };
+        if setup.perpetual {
+            // It hums for ever: what counts is what it took until everything asked for was done.
+            limits = Limits { until: Until::Agree, time: PATIENCE, ..limits };
+        }
+        match simulation.run(limits) {
+            Stop::Quiet | Stop::Agreed => {}
+            Stop::TimeLimit => return Err(unfinished("what was asked for took too long")),
+            _ => return Err(unfinished("the limit of events was reached")),
         }
         let measured = simulation.into_observer().measured;
         if measured.done == 0 {
@@ -235,6 +241,9 @@ impl Visitor for Measure<'_> {
         Ok(measured)
     }
 }
+
+/// How much virtual time a system that never comes to rest has to do what was asked for.
+const PATIENCE: Time = 3_600_000_000_000;
 
 /// What one run cost.
 #[derive(Clone, Debug, Default)]
@@ -249,7 +258,27 @@ struct Measured {
 /// The observer that only counts.
 struct Counter {
     depth: Vec<u32>,
+    /// Whether each process has what it can ask for: a leader, or to be out of the lock again,
+    content: Vec<bool>,
+    /// and how many have not.
+    waiting: usize,
     measured: Measured,
+}
+
+impl Counter {
+    fn new(processes: usize) -> Self {
+        Counter {
+            depth: vec![0; processes],
+            content: vec![false; processes],
+            waiting: processes,
+            measured: Measured::default(),
+        }
+    }
+
+    fn is_content(&mut self, process: Address, content: bool) {
+        let before = std::mem::replace(&mut self.content[process.index()], content);
+        self.waiting = self.waiting + usize::from(before) - usize::from(content);
+    }
 }
 
 impl<P: Process> Observer<P> for Counter {
@@ -272,12 +301,25 @@ impl<P: Process> Observer<P> for Counter {
         self.measured.longest_chain = self.measured.longest_chain.max(*depth);
     }
 
-    fn noticed(&mut self, _: Time, _: Address, notice: Notice<'_, P>) {
-        if let Notice::Output(output) = notice {
-            let status = P::Problem::status_after_output(output);
-            self.measured.done +=
-                u64::from(matches!(status, Some(Status::Leading | Status::Inside | Status::Decided)));
+    fn noticed(&mut self, _: Time, process: Address, notice: Notice<'_, P>) {
+        // Who never asks by itself waits for the others' result, too.
+        let waits_idly = P::Problem::next_command(&Status::Idle).is_none();
+        match notice {
+            Notice::Output(output) => {
+                let Some(status) = P::Problem::status_after_output(output) else { return };
+                self.measured.done +=
+                    u64::from(matches!(status, Status::Leading | Status::Inside | Status::Decided));
+                self.is_content(process, (status == Status::Idle) != waits_idly);
+            }
+            Notice::Crashed => self.is_content(process, true),
+            Notice::Started { .. } => self.is_content(process, !waits_idly),
+            Notice::Command(_) => self.is_content(process, false),
+            _ => {}
         }
+    }
+
+    fn agreed(&self) -> bool {
+        self.measured.done > 0 && self.waiting == 0
     }
 }
 
