@@ -56,6 +56,9 @@ pub(crate) struct What {
     #[command(flatten)]
     random: RandomFlags,
 
+    /// Locks with names, each an instance of its own over the same processes: orders,stock.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Clients of a lock")]
+    resources: Vec<String>,
     /// How often each client enters a lock [default: 1].
     #[arg(long, value_name = "N", help_heading = "Clients of a lock")]
     entries: Option<u32>,
@@ -288,8 +291,12 @@ impl What {
     }
 
     fn clients(&self, scenario: &mut Scenario, from_file: bool) -> Result<(), Complaint> {
+        if !self.resources.is_empty() {
+            scenario.resources.clone_from(&self.resources);
+        }
         let times = [&self.clients, &self.hold, &self.think, &self.rate];
-        let given = self.entries.is_some() || times.iter().any(|flag| flag.is_some());
+        let given =
+            self.entries.is_some() || !self.resources.is_empty() || times.iter().any(|flag| flag.is_some());
         let is_lock =
             catalogue::entry(&scenario.algorithm).is_ok_and(|entry| entry.problem == "mutual exclusion");
         if !given && (from_file || !is_lock) {

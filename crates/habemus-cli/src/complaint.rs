@@ -91,6 +91,7 @@ impl Complaint {
             RunError::Plan(PlanError::UnknownProcess { .. }) => {
                 source.error_at(&Place::value("ids"), error.to_string(), None).into()
             }
+            RunError::Names(_) => source.error_at(&Place::value("resources"), error.to_string(), None).into(),
             RunError::TooManyFaults { .. } => {
                 source.error_at(&Place::value("random"), error.to_string(), None).into()
             }

@@ -62,8 +62,4 @@ pub use tls::{TlsError, TlsFiles, certificate_name};
 /// A node has at most so many locks with names.
 pub const MOST_LOCKS: usize = 1024;
 
-/// Whether something can be the name of a lock: 1 to 64 letters, digits, hyphens and underscores.
-pub fn is_name(name: &str) -> bool {
-    let fine = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    (1..=64).contains(&name.len()) && name.bytes().all(fine)
-}
+pub use habemus_scenario::is_name;

@@ -173,6 +173,7 @@ impl<Q: Problem> Court<Q> {
             expected_something: *case.expect != Expectations::default(),
             failures: Vec::new(),
             remarks: Vec::new(),
+            locks: BTreeMap::new(),
             fingerprint: "none: a real run cannot be repeated".to_owned(),
             trace: Some(trace),
         };

@@ -46,6 +46,9 @@ pub struct Report {
     pub failures: Vec<String>,
     /// What else the reader should know: what was left out because of a limit.
     pub remarks: Vec<String>,
+    /// Where locks have names: what came of each.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub locks: BTreeMap<String, Report>,
     /// The fingerprint of everything that happened.
     pub fingerprint: String,
     /// The trace, if one was wanted.

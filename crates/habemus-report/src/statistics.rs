@@ -58,6 +58,34 @@ impl Statistics {
             .then(|| self.entries as f64 / f64::from(self.longest_chain))
     }
 
+    /// Adds what another lock cost over the same processes: their faults are the same, and count once.
+    pub fn add(&mut self, other: &Statistics) {
+        let first = *self == Statistics::default();
+        self.messages += other.messages;
+        for (kind, count) in &other.by_kind {
+            *self.by_kind.entry(kind.clone()).or_default() += count;
+        }
+        self.background += other.background;
+        self.bytes += other.bytes;
+        self.largest = self.largest.max(other.largest);
+        self.delivered += other.delivered;
+        self.dropped += other.dropped;
+        self.longest_chain = self.longest_chain.max(other.longest_chain);
+        self.timers += other.timers;
+        self.time = self.time.max(other.time);
+        self.events += other.events;
+        self.elections_won += other.elections_won;
+        self.leader_changes += other.leader_changes;
+        self.entries += other.entries;
+        self.fewest_entries =
+            if first { other.fewest_entries } else { self.fewest_entries.min(other.fewest_entries) };
+        self.most_entries = self.most_entries.max(other.most_entries);
+        self.waiting.merge(&other.waiting);
+        self.crashes = self.crashes.max(other.crashes);
+        self.recoveries = self.recoveries.max(other.recoveries);
+        self.refused_writes += other.refused_writes;
+    }
+
     /// How unequal those who asked were served: the most entries of one over the fewest of another; 1 is fair. `None`
     /// if somebody never entered.
     pub fn unfairness(&self) -> Option<f64> {

@@ -28,6 +28,8 @@ pub struct Scenario {
     pub script: Vec<Cue>,
     /// Faults drawn at random.
     pub random: Option<RandomFaults>,
+    /// The names of the locks that clients want, each an instance of the algorithm of its own; none: one without a name.
+    pub resources: Vec<String>,
     /// What the clients of a lock do.
     pub workload: Option<Workload>,
     /// When to stop.
@@ -57,6 +59,7 @@ impl Default for Scenario {
             network: Network::default(),
             script: Vec::new(),
             random: None,
+            resources: Vec::new(),
             workload: None,
             until: Until::Quiet,
             time_limit: None,
@@ -208,7 +211,7 @@ pub enum TriggerKind {
 pub enum Action {
     /// A command of the problem, by its word ("elect", "acquire"), to these processes.
     Command {
-        /// The word, and the value if the command takes one: "propose attack".
+        /// The word, and the value or name if the command takes one: "propose attack", "acquire orders".
         word: String,
         /// To whom.
         processes: Vec<u64>,

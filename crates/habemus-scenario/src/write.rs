@@ -75,6 +75,9 @@ fn top(file: &mut File, scenario: &Scenario) {
     if let Some(detector) = &scenario.detector {
         file.key("detector", quoted(detector));
     }
+    file.key_if(!scenario.resources.is_empty(), "resources", || {
+        array(scenario.resources.iter().map(|name| quoted(name)))
+    });
     file.key("seed", scenario.seed.to_string());
     file.key_if(scenario.until != usual.until, "until", || quoted(&scenario.until.to_string()));
     if let Some(limit) = scenario.time_limit {

@@ -8,6 +8,7 @@
 mod cost;
 mod digest;
 mod faults;
+mod named;
 mod network;
 mod observer;
 mod plan;

@@ -1,5 +1,6 @@
 //! Playing a scenario.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use habemus::catalogue::{self, Request, Setup, SetupError, Shape, Visitor};
@@ -10,6 +11,7 @@ use habemus_scenario::{Occasion, Scenario, TimeModel, TopologyChoice, Until};
 use habemus_trace::Header;
 
 use crate::faults::draw_faults;
+use crate::named;
 use crate::plan::PlanError;
 use crate::simulation::{Control, Limits, Simulation, Stop};
 use crate::time::{Time, nanos};
@@ -33,6 +35,9 @@ pub enum RunError {
         /// How many, about.
         about: f64,
     },
+    /// Locks with names are asked for what they cannot do.
+    #[error("{0}")]
+    Names(String),
     /// An expectation names a property that the problem does not have.
     #[error("there is no property '{name}' of {problem}; there are: {}", known.join(", "))]
     UnknownProperty {
@@ -75,6 +80,13 @@ pub fn run_controlled(scenario: &Scenario, keep_trace: bool, control: &Control) 
 }
 
 fn play(scenario: &Scenario, keep_trace: bool, control: Option<&Control>) -> Result<Report, RunError> {
+    if named::has_names(scenario) {
+        return named::play_each(scenario, |own| play_one(own, keep_trace, control));
+    }
+    play_one(scenario, keep_trace, control)
+}
+
+fn play_one(scenario: &Scenario, keep_trace: bool, control: Option<&Control>) -> Result<Report, RunError> {
     let request = request(scenario)?;
     catalogue::build(&request, Play { scenario, keep_trace, control })?
 }
@@ -265,6 +277,7 @@ fn report<P: Process>(
         expected_something: scenario.expect != habemus_scenario::Expectations::default(),
         failures: Vec::new(),
         remarks: remarks(&watch, &setup.population),
+        locks: BTreeMap::new(),
         fingerprint: format!("{:016x}", watch.fingerprint()),
         trace: watch.take_trace(),
     };

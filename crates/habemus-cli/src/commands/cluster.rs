@@ -100,6 +100,12 @@ impl Cluster {
     pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
         let parsed = self.file.as_ref().map(habemus_scenario::read).transpose()?;
         let scenario = self.scenario(parsed.as_ref())?;
+        if scenario.locks().iter().any(|name| !name.is_empty()) {
+            return Err(Complaint::help(
+                "a cluster plays scenarios about one lock, and this one has names",
+                "start the cluster without a file and write 'acquire NAME by 2', or play it with 'habemus run'",
+            ));
+        }
         let drawn = habemus_sim::with_drawn_faults(&scenario);
         let drawn = drawn.map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
         let scenario = drawn.unwrap_or(scenario);

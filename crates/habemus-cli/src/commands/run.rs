@@ -1,11 +1,13 @@
 //! `habemus run`: one run, its report, its trace, its picture.
 
-use std::path::PathBuf;
+use std::iter;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
 use habemus_sim::{Control, Report, run_controlled};
+use habemus_trace::Trace;
 
 use super::draw::{Format, Style};
 use crate::args::{Described, What};
@@ -18,6 +20,7 @@ use crate::{Outcome, interrupt, output, show};
   habemus run chang-roberts --ids 3,17,24,1,28,15,9,4 --start 17 --draw text
   habemus run bully --processes 5 -o leader=5 --start none --crash 5@20ms --draw text
   habemus run coordinator --entries 3 -o timeout=20ms --at '10ms slow 2 by 100ms'
+  habemus run ricart-agrawala -n 4 --resources orders,stock --entries 10
   habemus run exhibits/s4-timeout-hurts.toml --draw svg --out hurts.svg
 
 Exit codes: 0 as expected, 1 not as expected, 2 bad input, 3 cut off.")]
@@ -49,14 +52,20 @@ impl Run {
         let report = run_controlled(&scenario, keep_trace, &control);
         drop(progress);
         let report = report.map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
-        if let (Some(path), Some(trace)) = (&self.trace, &report.trace) {
-            output::write_file(path, |file| trace.write(file))?;
-        }
-        // A picture on the terminal comes first: the report explains it.
-        if let (Some(format), Some(trace)) = (self.draw, &report.trace)
-            && (self.style.out.is_some() || !self.json)
-        {
-            self.style.draw(trace, format)?;
+        for (name, trace) in traces(&report) {
+            if let Some(path) = &self.trace {
+                output::write_file(&path_of(path, name), |file| trace.write(file))?;
+            }
+            // A picture on the terminal comes first: the report explains it.
+            if let Some(format) = self.draw
+                && (self.style.out.is_some() || !self.json)
+            {
+                let out = self.style.out.as_ref().map(|path| path_of(path, name));
+                if !name.is_empty() && out.is_none() {
+                    output::print("\n")?;
+                }
+                Style { out, ..self.style.clone() }.draw(trace, format)?;
+            }
         }
         let picture_alone =
             self.draw.is_some_and(|format| format != Format::Text) && self.style.out.is_none();
@@ -69,6 +78,23 @@ impl Run {
             output::print(&show::report(&scenario, &report))?;
         }
         Ok(outcome(&report))
+    }
+}
+
+/// The trace, or those of all locks that have names.
+fn traces(report: &Report) -> impl Iterator<Item = (&str, &Trace)> {
+    let locks = report.locks.iter().map(|(name, report)| (name.as_str(), report));
+    iter::once(("", report)).chain(locks).filter_map(|(name, report)| Some((name, report.trace.as_ref()?)))
+}
+
+/// Where to write what belongs to the lock of this name: `run.svg` becomes `run.orders.svg`.
+fn path_of(path: &Path, lock: &str) -> PathBuf {
+    if lock.is_empty() {
+        return path.to_owned();
+    }
+    match path.extension() {
+        Some(extension) => path.with_extension(format!("{lock}.{}", extension.display())),
+        None => path.with_extension(lock),
     }
 }
 

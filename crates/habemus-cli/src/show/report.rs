@@ -26,6 +26,10 @@ pub(crate) fn report(scenario: &Scenario, report: &Report) -> String {
         text.push_str(&wrap(&format!("{label:<16}"), &value, WIDTH));
     }
     text.push('\n');
+    if !report.locks.is_empty() {
+        text.push_str(&locks(report));
+        text.push('\n');
+    }
     for line in &report.properties {
         text.push_str(&property(line));
     }
@@ -51,8 +55,9 @@ fn result(report: &Report) -> String {
         format!("{}{down}.", decisions(report))
     } else {
         let entries = report.statistics.entries;
-        let order = match entries {
-            0 => String::new(),
+        let order = match (entries, report.locks.len()) {
+            (0, _) => String::new(),
+            (_, locks @ 1..) => format!(" into {}", plural(locks as u64, "lock", "locks")),
             _ => format!(", in this order: {}", ids(&report.entered)),
         };
         format!("{}{order}{down}.", plural(entries, "entry", "entries"))
@@ -117,6 +122,19 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     }
     figures.push(("fingerprint", report.fingerprint.clone()));
     figures
+}
+
+/// What each of the locks that have names had to do.
+fn locks(report: &Report) -> String {
+    let mut text = format!("{:<24} {:>11} {:>13} {:>15}\n", "lock", "entries", "messages", "waiting");
+    for (name, own) in &report.locks {
+        let figures = &own.statistics;
+        let waiting = figures.waiting.mean().map_or_else(|| "–".to_owned(), |mean| span(mean as u64));
+        let name = if name.is_empty() { "(without a name)" } else { name };
+        let (entries, messages) = (grouped(figures.entries), grouped(figures.messages));
+        let _ = writeln!(text, "{name:<24} {entries:>11} {messages:>13} {waiting:>15}");
+    }
+    text
 }
 
 fn property(line: &PropertyLine) -> String {

@@ -17,6 +17,7 @@ mod network;
 mod options;
 mod random;
 mod reader;
+mod resources;
 mod script_lines;
 mod system;
 mod values;
@@ -130,6 +131,7 @@ const KEYS: &[&str] = &[
     "time-limit",
     "event-limit",
     "script",
+    "resources",
     "options",
     "network",
     "random",
@@ -167,6 +169,7 @@ fn scenario(reader: &mut Reader<'_>, document: &DeTable<'_>) -> Scenario {
         network,
         script,
         random,
+        resources: resources::read(reader, document),
         workload,
         until: reader.optional(document, "until", Reader::until).unwrap_or(Scenario::default().until),
         time_limit: reader.optional(document, "time-limit", Reader::positive_duration),

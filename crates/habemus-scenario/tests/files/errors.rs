@@ -623,3 +623,15 @@ fn files_that_cannot_be_read() {
         format!("{}:2:10: expected text in UTF-8, found a byte that is none", path.display())
     );
 }
+
+#[test]
+fn names_of_locks_must_be_names_and_differ() {
+    let start = "algorithm = \"coordinator\"\nprocesses = 2\n";
+    let error = |resources: &str| {
+        let text = format!("{start}resources = {resources}\n");
+        parse("locks.toml", &text).expect_err("it is wrong").to_string()
+    };
+    assert!(error("[\"two words\"]").contains("letters, digits, hyphens and underscores"));
+    assert!(error("[\"a\", \"a\"]").contains("`a` is listed twice"));
+    assert!(error("\"orders\"").contains("names of locks such as"));
+}

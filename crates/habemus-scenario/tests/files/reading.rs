@@ -73,6 +73,7 @@ fn every_key_has_its_meaning() {
         time-limit = "10s"
         event-limit = 1_000_000
         script = ["20ms crash 4"]
+        resources = ["orders", "stock"]
 
         [options]
         timeout = "50ms"
@@ -157,6 +158,7 @@ fn every_key_has_its_meaning() {
             duplication: 0.005,
         },
         script: vec![Cue { occasion: Occasion::At(milliseconds(20)), action: Action::Crash(vec![4]) }],
+        resources: vec![text("orders"), text("stock")],
         random: Some(RandomFaults {
             crashes: 2.0,
             recover_after: Some((milliseconds(50), milliseconds(200))),

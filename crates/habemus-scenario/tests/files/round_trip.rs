@@ -116,6 +116,7 @@ fn scenario(dice: &mut Dice) -> Scenario {
         network: network(dice, &ids),
         script: (0..dice.below(6)).map(|_| cue(dice, &ids)).collect(),
         random: maybe(dice, |dice| random_faults(dice, &ids)),
+        resources: (0..dice.below(3)).map(|number| format!("lock-{number}_{}", any_number(dice))).collect(),
         workload: maybe(dice, |dice| workload(dice, &ids)),
         until: match dice.below(4) {
             0 => Until::Quiet,

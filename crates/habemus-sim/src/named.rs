@@ -1,0 +1,103 @@
+//! Locks with names: one run for each, over the same processes and under the same faults, and one report of all.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use habemus_report::{PropertyLine, Report, Statistics};
+use habemus_scenario::{Occasion, Scenario, is_name};
+
+use crate::run::{RunError, with_drawn_faults};
+
+/// Whether a scenario is about locks with names.
+pub(crate) fn has_names(scenario: &Scenario) -> bool {
+    scenario.locks().iter().any(|name| !name.is_empty())
+}
+
+/// Plays the scenario once for each lock, by `play`.
+///
+/// # Errors
+/// If the scenario asks for what cannot be had with names, or if a run makes no sense.
+pub(crate) fn play_each(
+    scenario: &Scenario,
+    play: impl Fn(&Scenario) -> Result<Report, RunError>,
+) -> Result<Report, RunError> {
+    let locks = scenario.locks();
+    refuse_what_makes_no_sense(scenario, &locks)?;
+    // All locks live through the same faults.
+    let drawn = with_drawn_faults(scenario)?;
+    let together = drawn.as_ref().unwrap_or(scenario);
+    let mut reports = BTreeMap::new();
+    for name in locks {
+        let mut own = together.about(&name);
+        own.expect = Default::default();
+        own.title = Some(match &scenario.title {
+            Some(title) => format!("{title} · {name}"),
+            None => name.clone(),
+        });
+        reports.insert(name, play(&own)?);
+    }
+    Ok(combined(scenario, reports))
+}
+
+fn refuse_what_makes_no_sense(scenario: &Scenario, locks: &BTreeSet<String>) -> Result<(), RunError> {
+    let refuse = |why: &str| Err(RunError::Names(why.to_owned()));
+    let is_lock = habemus::catalogue::entry(&scenario.algorithm)?.problem == "mutual exclusion";
+    if !is_lock {
+        return refuse("only locks have names: leave the resources out");
+    }
+    if let Some(bad) = locks.iter().find(|name| !name.is_empty() && !is_name(name)) {
+        let why = format!("'{bad}' will not do as a name: use at most 64 letters, digits, - and _");
+        return refuse(&why);
+    }
+    if scenario.script.iter().any(|cue| matches!(cue.occasion, Occasion::When(_))) {
+        return refuse(
+            "where locks have names each is a run of its own, and what happens in one cannot be waited for in the \
+             others: give the action a time instead of 'when'",
+        );
+    }
+    if scenario.expect.entered.is_some() {
+        return refuse("'entered' is the order at one lock: expect it in a scenario without names");
+    }
+    Ok(())
+}
+
+fn combined(scenario: &Scenario, reports: BTreeMap<String, Report>) -> Report {
+    let first = reports.values().next().expect("a scenario is about one lock at least");
+    let least_complete = reports.values().find(|report| !report.complete).unwrap_or(first);
+    let mut statistics = Statistics::default();
+    reports.values().for_each(|report| statistics.add(&report.statistics));
+    let mut whole = Report {
+        seed: scenario.seed,
+        stop: least_complete.stop.clone(),
+        quiet: reports.values().all(|report| report.quiet),
+        complete: least_complete.complete,
+        entered: Vec::new(),
+        statistics,
+        properties: (0..first.properties.len()).map(|index| line(&reports, index)).collect(),
+        expected_something: scenario.expect != Default::default(),
+        failures: Vec::new(),
+        fingerprint: fingerprint(&reports),
+        trace: None,
+        ..first.clone()
+    };
+    whole.failures = whole.check(&scenario.expect);
+    whole.locks = reports;
+    whole
+}
+
+/// A property holds if it holds at every lock; otherwise the first at which it does not says why.
+fn line(reports: &BTreeMap<String, Report>, index: usize) -> PropertyLine {
+    let lines = || reports.iter().map(|(name, report)| (name, &report.properties[index]));
+    let with = |verdict: &str| lines().find(|(_, line)| line.verdict == verdict);
+    let (name, line) =
+        with("violated").or_else(|| with("open")).or_else(|| lines().next()).expect("not none");
+    let explanation = line.explanation.as_ref().map(|why| format!("{name}: {why}"));
+    PropertyLine { explanation, ..line.clone() }
+}
+
+fn fingerprint(reports: &BTreeMap<String, Report>) -> String {
+    let all = reports.values().fold(0_u64, |all, report| {
+        let own = u64::from_str_radix(&report.fingerprint, 16).unwrap_or_default();
+        (all.rotate_left(5) ^ own).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    });
+    format!("{all:016x}")
+}
