@@ -113,6 +113,7 @@ fn ours<P: Process>(
         system,
         oracle: None,
         perpetual: false,
+        synchronous: false,
         service: false,
         topology: String::new(),
     };

@@ -233,11 +233,19 @@ fn finish(
     let mut explored = explore(&world, plan.checked.len(), control)?;
     let mut remarks = Vec::new();
     let mut shorter: Option<Explored> = None;
-    if explored.reduced > 0 {
-        remarks.push(format!(
-            "of {} states only the steps of one process were explored: the others' can wait",
-            explored.reduced
-        ));
+    if explored.is_reduced() {
+        if explored.reduced > 0 {
+            remarks.push(format!(
+                "of {} states only the steps of one process were explored: the others' can wait",
+                explored.reduced
+            ));
+        }
+        if explored.joined > 0 {
+            remarks.push(
+                "what a process takes without sending or showing anything is taken in one go with its next step"
+                    .to_owned(),
+            );
+        }
         // What goes on for ever is looked for among all runs; where the chosen ones all end, all do.
         let endless = explored.stop == Stop::Exhausted && world.setting.liveness;
         if endless && liveness::has_circle(&world, &explored)? {
@@ -247,9 +255,13 @@ fn finish(
             remarks = vec!["there are runs without end, so every order of events was explored".to_owned()];
         }
     }
-    if explored.reduced > 0 && !explored.findings.is_empty() {
+    if explored.is_reduced() && !explored.findings.is_empty() {
         // A chosen run may be longer than needed: look at all runs up to its length for a shorter one.
-        let deepest = explored.findings.iter().map(|finding| explored.depth_of(finding.state)).max();
+        let mut deepest = None;
+        for finding in &explored.findings {
+            let steps = path_to(&world, &explored, finding.state)?.steps.len();
+            deepest = deepest.max(u32::try_from(steps).ok());
+        }
         let (most_depth, most_states) = (world.setting.most_depth, world.setting.most_states);
         world.setting.reduction = false;
         world.setting.most_depth = deepest;

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use crate::protocol::Trouble;
 use crate::visited::{Batch, NO_PARENT, SHARDS, StateId, Visited, hash, parts, shard_of};
-use crate::world::{Opening, Successors, Worker, World};
+use crate::world::{Blocks, Opening, Successors, Worker, World};
 
 /// A hand on a check, from another thread.
 #[derive(Debug, Default)]
@@ -56,11 +56,18 @@ pub(crate) struct Explored {
     pub(crate) quiet: u64,
     /// The kinds of status that some process came to.
     pub(crate) reached: u32,
-    /// States of which only some steps were explored.
+    /// States of which only the steps of one process were explored.
     pub(crate) reduced: u64,
+    /// States in which something was taken in one go with something else.
+    pub(crate) joined: u64,
 }
 
 impl Explored {
+    /// Whether not every order of events was explored.
+    pub(crate) fn is_reduced(&self) -> bool {
+        self.reduced > 0 || self.joined > 0
+    }
+
     /// How many steps a state is from the beginning, on the way on which it was first reached.
     pub(crate) fn depth_of(&self, state: StateId) -> u32 {
         let way = std::iter::successors(Some(state), |&id| self.visited.parent(id));
@@ -131,16 +138,17 @@ pub(crate) fn explore(world: &World, properties: usize, control: &Control) -> Re
         lows = highs;
         depth += 1;
     };
-    let (mut transitions, mut quiet, mut reduced) = (0, 0, 0);
+    let (mut transitions, mut quiet, mut reduced, mut joined) = (0, 0, 0, 0);
     for explorer in &mut explorers {
         transitions += explorer.transitions;
         quiet += explorer.quiet;
         reduced += explorer.reduced;
+        joined += explorer.joined;
         reached |= explorer.worker.reached;
     }
     drop(explorers);
     let depth = depth.saturating_sub(1);
-    Ok(Explored { visited, openings, findings, stop, depth, transitions, quiet, reached, reduced })
+    Ok(Explored { visited, openings, findings, stop, depth, transitions, quiet, reached, reduced, joined })
 }
 
 /// The states of a level, in pieces: a shard, and places in it.
@@ -166,6 +174,7 @@ struct Explorer<'w> {
     transitions: u64,
     quiet: u64,
     reduced: u64,
+    joined: u64,
 }
 
 impl<'w> Explorer<'w> {
@@ -182,6 +191,7 @@ impl<'w> Explorer<'w> {
             transitions: 0,
             quiet: 0,
             reduced: 0,
+            joined: 0,
         }
     }
 
@@ -234,7 +244,16 @@ impl<'w> Explorer<'w> {
         let monitors_at = self.world.monitors_at();
         let mut successors = std::mem::take(&mut self.successors);
         let reduced = self.world.setting.reduction && self.reduce(state, &mut successors, highs)?;
-        let quiet = !reduced && self.worker.expand(state, &mut successors)?.quiet;
+        let in_blocks = self.world.setting.reduction && state[self.world.environment_at()] == 0;
+        let quiet = if reduced {
+            false
+        } else if in_blocks {
+            let Blocks { quiet, joined } = self.worker.expand_blocks(state, &mut successors)?;
+            self.joined += u64::from(joined);
+            quiet
+        } else {
+            self.worker.expand(state, &mut successors)?.quiet
+        };
         self.reduced += u64::from(reduced);
         let monitors = state[monitors_at];
         if quiet {

@@ -170,7 +170,15 @@ impl<'w> Search<'w> {
         let labels = successors.labels.as_deref().unwrap_or_default();
         let steps = successors.states.chunks_exact(self.world.width()).zip(labels);
         let ordinary = steps.filter(|(_, label)| is_ordinary(**label));
-        let next = ordinary.filter_map(|(row, _)| self.explored.visited.find(row)).collect();
+        let mut next: Vec<StateId> =
+            ordinary.filter_map(|(row, _)| self.explored.visited.find(row)).collect();
+        if self.world.setting.reduction && row[self.world.environment_at()] == 0 {
+            self.worker.expand_blocks(&row, &mut successors)?;
+            let rows = successors.states.chunks_exact(self.world.width());
+            next.extend(rows.filter_map(|row| self.explored.visited.find(row)));
+            next.sort_unstable();
+            next.dedup();
+        }
         self.successors = successors;
         Ok(next)
     }

@@ -33,8 +33,11 @@ pub(crate) fn steps_between(world: &World, rows: &[Vec<u32>]) -> Result<Vec<Labe
     for pair in rows.windows(2) {
         worker.expand(&pair[0], &mut successors)?;
         let index = successors.states.chunks_exact(world.width()).position(|next| *next == *pair[1]);
-        let index = index.expect("a state is a successor of its parent");
-        steps.extend(successors.labels.as_ref().map(|labels| labels[index]));
+        match (index, &successors.labels) {
+            (Some(index), Some(labels)) => steps.push(labels[index]),
+            // Several steps that were taken in one go.
+            _ => steps.extend(worker.unfold(&pair[0], &pair[1])?.expect("a state comes after its parent")),
+        }
     }
     Ok(steps)
 }

@@ -13,7 +13,11 @@ use crate::protocol::{Act, Alarm, Cause, ItemKind, Judgement, Label, Life, Proto
 use crate::reduction;
 use crate::setting::{Setting, Start, Timers};
 
+mod blocks;
 mod faults;
+
+use blocks::Block;
+pub(crate) use blocks::Blocks;
 
 /// A system and the circumstances under which it is explored.
 pub(crate) struct World {
@@ -179,6 +183,9 @@ pub(crate) struct Worker<'w> {
     moves: FxHashMap<u64, (u32, u32)>,
     hops: Vec<Hop>,
     labels: Vec<Label>,
+    /// What a process can do in one go, by local state and inbox.
+    blocks: FxHashMap<u64, Block>,
+    ends: Vec<(u32, u32)>,
     sends: Vec<(u8, u32)>,
     added: FxHashMap<u64, u32>,
     watched: FxHashMap<u64, u32>,
@@ -205,6 +212,8 @@ impl<'w> Worker<'w> {
             moves: FxHashMap::default(),
             hops: Vec::new(),
             labels: Vec::new(),
+            blocks: FxHashMap::default(),
+            ends: Vec::new(),
             sends: Vec::new(),
             added: FxHashMap::default(),
             watched: FxHashMap::default(),

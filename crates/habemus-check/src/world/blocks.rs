@@ -1,0 +1,240 @@
+//! Deliveries that can wait until their receiver does something that others notice.
+//!
+//! A process that takes an item and neither sends nor shows anything (a reply is counted, a request is noted) has
+//! changed nothing for the others. Whatever they do next, they could do before as well: such a delivery is a *right
+//! mover* (R. Lipton, *Reduction: a method of proving properties of parallel programs*, 1975). Each can be moved to
+//! just before the next step of the same process, and those that no step follows to the very end, without any change
+//! to what is seen or to where the run ends. So it is enough to explore runs in which a process takes such items only
+//! in one go with a step that others notice: a *block*. In between nothing is kept; the states in which items were
+//! taken and nothing came of it yet need never be visited. An item that might as well be taken after that step is not
+//! part of the block: it waits on, until it makes a difference.
+//!
+//! Where a fault may still strike, or links are cut, every step is taken by itself.
+
+use rustc_hash::FxHashMap;
+
+use super::{Hop, Kind, Successors, Worker, pair};
+use crate::environment::Environment;
+use crate::protocol::{Act, Label, Trouble};
+use crate::setting::Timers;
+
+/// What a process can do in one go, in a local state with an inbox.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    /// The steps that others notice: `hops[first..last]` of the worker.
+    first: u32,
+    last: u32,
+    /// Where the process can come to rest: `ends[..]` of the worker, from one to the other.
+    ends: (u32, u32),
+    /// Whether it can take anything unnoticed.
+    takes: bool,
+}
+
+/// What a worker found in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Blocks {
+    /// Whether nothing can happen.
+    pub(crate) quiet: bool,
+    /// Whether anything was taken in one go with something else.
+    pub(crate) joined: bool,
+}
+
+/// A local state and an inbox.
+type Situation = (u32, u32);
+
+impl Worker<'_> {
+    /// Collects the blocks out of a state in which no fault can strike.
+    pub(crate) fn expand_blocks(&mut self, state: &[u32], out: &mut Successors) -> Result<Blocks, Trouble> {
+        out.clear();
+        let n = self.world.processes;
+        let environment = Environment(state[2 * n]);
+        let (mut joined, mut can_rest) = (false, true);
+        for place in 0..n {
+            let block = self.block(state[place], state[n + place])?;
+            for index in block.first..block.last {
+                self.hop(state, place, self.hops[index as usize], environment);
+                out.states.extend_from_slice(&self.scratch);
+            }
+            joined |= block.takes;
+            can_rest &= block.ends.0 < block.ends.1;
+        }
+        if joined && can_rest {
+            self.come_to_rest(state, out)?;
+        }
+        let mut quiet = out.states.is_empty();
+        if quiet && self.world.setting.timers == Timers::MessagesFirst {
+            quiet = self.let_time_pass(state, out)? == 0;
+        }
+        Ok(Blocks { quiet, joined })
+    }
+
+    /// Every way in which all processes take what is left, and nothing comes of it.
+    fn come_to_rest(&mut self, state: &[u32], out: &mut Successors) -> Result<(), Trouble> {
+        let n = self.world.processes;
+        let mut resting = vec![state.to_vec()];
+        for place in 0..n {
+            let (from, to) = self.block(state[place], state[n + place])?.ends;
+            let ends = &self.ends[from as usize..to as usize];
+            let with = |row: &Vec<u32>, &(local, inbox): &Situation| {
+                let mut row = row.clone();
+                (row[place], row[n + place]) = (local, inbox);
+                row
+            };
+            resting = resting.iter().flat_map(|row| ends.iter().map(move |end| with(row, end))).collect();
+        }
+        resting.iter().for_each(|row| out.states.extend_from_slice(row));
+        Ok(())
+    }
+
+    #[inline]
+    fn block(&mut self, local: u32, inbox: u32) -> Result<Block, Trouble> {
+        if let Some(&block) = self.blocks.get(&pair(local, inbox)) {
+            return Ok(block);
+        }
+        let block = self.find_block((local, inbox))?;
+        self.blocks.insert(pair(local, inbox), block);
+        Ok(block)
+    }
+
+    fn find_block(&mut self, start: Situation) -> Result<Block, Trouble> {
+        let (mut noticed, mut ends) = (Vec::new(), Vec::new());
+        let mut situations = vec![start];
+        // How each situation is come to: from which, and by which hop.
+        let mut arrivals: FxHashMap<Situation, Vec<(Situation, u32)>> = FxHashMap::default();
+        arrivals.insert(start, Vec::new());
+        let mut next = 0;
+        while let Some(&(local, inbox)) = situations.get(next) {
+            next += 1;
+            let (first, last) = self.moves_of(local, inbox)?;
+            if first == last {
+                ends.push((local, inbox));
+            }
+            for index in first..last {
+                let hop = self.hops[index as usize];
+                if !self.is_unnoticed(index) {
+                    noticed.push(((local, inbox), index));
+                    continue;
+                }
+                let after = (hop.local, hop.inbox);
+                if !arrivals.contains_key(&after) {
+                    situations.push(after);
+                }
+                arrivals.entry(after).or_default().push(((local, inbox), index));
+            }
+        }
+        let mut kept = Vec::with_capacity(noticed.len());
+        for (situation, index) in noticed {
+            let mut waits = false;
+            for &(before, taken) in &arrivals[&situation] {
+                waits = waits || self.might_wait(before, taken, index)?;
+            }
+            if !waits {
+                kept.push(index);
+            }
+        }
+        let first = self.hops.len() as u32;
+        for &index in &kept {
+            self.hops.push(self.hops[index as usize]);
+            self.labels.push(self.labels[index as usize]);
+        }
+        let from = self.ends.len() as u32;
+        self.ends.extend_from_slice(&ends);
+        Ok(Block {
+            first,
+            last: self.hops.len() as u32,
+            ends: (from, self.ends.len() as u32),
+            takes: situations.len() > 1,
+        })
+    }
+
+    /// Whether the item that the hop `taken` takes, before the step `noticed`, might as well be taken after it: nobody
+    /// could tell, nor the process itself.
+    fn might_wait(&mut self, before: Situation, taken: u32, noticed: u32) -> Result<bool, Trouble> {
+        let Some(early) = self.same_step(before, noticed)? else { return Ok(false) };
+        let (then, whole) = (self.hops[early as usize], self.hops[noticed as usize]);
+        let same_words = then.observations == whole.observations && self.sent(then) == self.sent(whole);
+        if !same_words {
+            return Ok(false);
+        }
+        let late = self.same_step((then.local, then.inbox), taken)?;
+        Ok(late.is_some_and(|late| {
+            let last = self.hops[late as usize];
+            self.is_unnoticed(late) && (last.local, last.inbox) == (whole.local, whole.inbox)
+        }))
+    }
+
+    /// The hop by which a process does in this situation what it does by another hop in another.
+    fn same_step(&mut self, (local, inbox): Situation, index: u32) -> Result<Option<u32>, Trouble> {
+        let (first, last) = self.moves_of(local, inbox)?;
+        let Label { act, choice, .. } = self.labels[index as usize];
+        let kind = self.hops[index as usize].kind;
+        Ok((first..last).find(|&other| {
+            let label = self.labels[other as usize];
+            (label.act, label.choice) == (act, choice) && self.hops[other as usize].kind == kind
+        }))
+    }
+
+    fn sent(&self, hop: Hop) -> &[(u8, u32)] {
+        &self.sends[hop.first as usize..hop.first as usize + hop.count as usize]
+    }
+
+    /// Whether a hop takes an item, sends nothing and shows nothing.
+    fn is_unnoticed(&self, index: u32) -> bool {
+        let Hop { observations, count, kind, .. } = self.hops[index as usize];
+        let takes = matches!(self.labels[index as usize].act, Act::Deliver(_) | Act::Discard(_));
+        takes && kind == Kind::Ordinary && count == 0 && observations == 0
+    }
+
+    /// The single steps that [`expand_blocks`](Self::expand_blocks) took in one go from a state to the next, if it did.
+    pub(crate) fn unfold(&mut self, state: &[u32], next: &[u32]) -> Result<Option<Vec<Label>>, Trouble> {
+        let n = self.world.processes;
+        let environment = Environment(state[2 * n]);
+        for place in 0..n {
+            let ways = self.ways(place, (state[place], state[n + place]))?;
+            for ((local, inbox), way) in &ways {
+                let mut row = state.to_vec();
+                (row[place], row[n + place]) = (*local, *inbox);
+                let (first, last) = self.moves_of(*local, *inbox)?;
+                for index in first..last {
+                    self.hop(&row, place, self.hops[index as usize], environment);
+                    if self.scratch == next {
+                        let label = Label { actor: place as u8, ..self.labels[index as usize] };
+                        return Ok(Some(way.iter().copied().chain([label]).collect()));
+                    }
+                }
+            }
+        }
+        if state[2 * n..] != next[2 * n..] {
+            return Ok(None);
+        }
+        let mut steps = Vec::new();
+        for place in 0..n {
+            let ways = self.ways(place, (state[place], state[n + place]))?;
+            let there = (next[place], next[n + place]);
+            let Some((_, way)) = ways.into_iter().find(|(situation, _)| *situation == there) else {
+                return Ok(None);
+            };
+            steps.extend(way);
+        }
+        Ok(Some(steps))
+    }
+
+    /// Where a process can come by taking items unnoticed, and how.
+    fn ways(&mut self, place: usize, start: Situation) -> Result<Vec<(Situation, Vec<Label>)>, Trouble> {
+        let mut ways: Vec<(Situation, Vec<Label>)> = vec![(start, Vec::new())];
+        let mut next = 0;
+        while next < ways.len() {
+            let ((local, inbox), way) = ways[next].clone();
+            next += 1;
+            let (first, last) = self.moves_of(local, inbox)?;
+            for index in first..last {
+                let after = (self.hops[index as usize].local, self.hops[index as usize].inbox);
+                if self.is_unnoticed(index) && ways.iter().all(|(known, _)| *known != after) {
+                    let label = Label { actor: place as u8, ..self.labels[index as usize] };
+                    ways.push((after, way.iter().copied().chain([label]).collect()));
+                }
+            }
+        }
+        Ok(ways)
+    }
+}
