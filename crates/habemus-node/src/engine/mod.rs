@@ -384,7 +384,8 @@ impl Engine {
     /// Whether a peer may have a process of this name started here.
     fn admit(&self, name: &str, from: Address) -> bool {
         let known = self.instances.contains_key(name);
-        let fine = known || (is_name(name) && self.instances.len() <= MOST_LOCKS);
+        let has_names = self.parts.facts.entry.problem == "mutual exclusion";
+        let fine = known || (has_names && is_name(name) && self.instances.len() <= MOST_LOCKS);
         if !fine {
             warn!(peer = self.id(from), "asks for a lock whose name will not do, or for one too many");
         }

@@ -27,6 +27,8 @@ fn bad_input_is_refused_with_what_would_do() {
         (&["--algorithm", "bully", "--detector", "oracle"], "no oracle on a real network"),
         (&["--algorithm", "bully", "-o", "colour=red"], "there is no option 'colour'"),
         (&["--algorithm", "capture-sync"], "works in pulses"),
+        (&["--algorithm", "signed-generals", "--begin-at", "1"], "no keys were given"),
+        (&["--algorithm", "signed-generals", "--keys", "/nonexistent/x"], "`habemus certs` makes keys"),
         (&["--algorithm", "bully", "--ids", "2,3"], "node 1 is not among the processes"),
     ] {
         let output = with(arguments);
