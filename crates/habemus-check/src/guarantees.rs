@@ -125,7 +125,7 @@ pub fn check_model(
         options: &options,
         pulse: DEFAULT_PULSE,
         seed: 1,
-        signatures: Some(habemus_signatures::ed25519),
+        signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
     };
     let report = match check(&request, &setting, control) {
         Ok(report) => report,

@@ -4,6 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use habemus_scenario::Scenario;
+
 fn habemus(arguments: &[&str], input: &str) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_habemus"))
         .args(arguments)
@@ -26,13 +28,6 @@ fn root() -> PathBuf {
 
 fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-}
-
-/// The report of a run, as JSON.
-fn report(arguments: &[&str]) -> serde_json::Value {
-    let output = habemus(arguments, "");
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output));
-    serde_json::from_slice(&output.stdout).expect("a report in JSON")
 }
 
 #[test]
@@ -64,36 +59,77 @@ fn what_makes_no_sense_on_the_console_is_said_and_fails() {
     assert!(said.contains("there is no process 9") && said.contains("there is no 'abdicate' here"), "{said}");
 }
 
-/// The same file in the simulator and on real nodes: where the run is deterministic, the same messages are sent.
-#[test]
-fn real_nodes_send_as_many_messages_as_simulated_ones() {
-    for file in [
-        "exhibits/s1-chang-roberts.toml",
-        "exhibits/s4-chang-roberts-worst.toml",
-        "exhibits/s0-bully-best-case.toml",
-        "exhibits/s0-ring.toml",
-        "exhibits/s1-ricart-agrawala.toml",
-        "exhibits/s2-capture-sync-8.toml",
-        "exhibits/s4-coordinator.toml",
-    ] {
-        let simulated = report(&["run", file, "--json"]);
-        let real = report(&["cluster", file, "--slower", "8", "--json"]);
-        let (simulated, real) = (&simulated["statistics"], &real["statistics"]);
-        assert_eq!(simulated["by_kind"], real["by_kind"], "{file}");
-        assert_eq!(simulated["entries"], real["entries"], "{file}");
+/// So many exhibits are played unless `HABEMUS_EXHIBITS` says otherwise; `HABEMUS_EXHIBITS=all` plays all of them.
+const EXHIBITS: usize = 12;
+
+/// The exhibits to play, spread evenly over the alphabet.
+fn some_exhibits() -> Vec<String> {
+    let mut all: Vec<String> = std::fs::read_dir(root().join("exhibits"))
+        .expect("there are exhibits")
+        .map(|entry| entry.expect("they can be listed").path().display().to_string())
+        .filter(|path| path.ends_with(".toml"))
+        .collect();
+    all.sort();
+    let asked = std::env::var("HABEMUS_EXHIBITS").unwrap_or_default();
+    let count =
+        if asked == "all" { all.len() } else { asked.parse().unwrap_or(EXHIBITS).clamp(1, all.len()) };
+    (0..count).map(|index| all[index * all.len() / count].clone()).collect()
+}
+
+/// How many messages of each kind the simulator counts, if chance makes no difference to it.
+fn certain_messages(file: &str) -> Option<serde_json::Value> {
+    let scenario = habemus_scenario::read(file).expect("exhibits can be read").scenario;
+    if scenario.expect.quiet != Some(true) {
+        return None;
+    }
+    let counts = (0..10).map(|seed| {
+        let other = Scenario { seed: scenario.seed + seed, ..scenario.clone() };
+        let report = habemus_sim::run(&other, false).expect("exhibits can be run");
+        serde_json::to_value(&report.statistics.by_kind).expect("counts are plain")
+    });
+    let counts: Vec<serde_json::Value> = counts.collect();
+    counts.windows(2).all(|two| two[0] == two[1]).then(|| counts[0].clone())
+}
+
+/// What is wrong with an exhibit on real nodes, if anything.
+fn play(file: &str) -> Result<(), String> {
+    let output = habemus(&["cluster", file, "--json"], "");
+    match output.status.code() {
+        // Some exhibits end at a limit of their own, in the simulator as well.
+        Some(0 | 3) => {}
+        Some(2) if text(&output).contains("depends on its seed") => return Ok(()),
+        _ => return Err(text(&output)),
+    }
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|why| why.to_string())?;
+    let (certain, real) = (certain_messages(file), &report["statistics"]["by_kind"]);
+    match certain {
+        Some(certain) if certain != *real => Err(format!("simulated {certain}, real {real}")),
+        _ => Ok(()),
     }
 }
 
-/// Occasions, crashes at the very moment, pauses: what the simulator does with a trigger, a real node does.
+/// The same file that ran in the simulator runs on real nodes, with its expectations; and where chance makes no
+/// difference, exactly as many messages are sent as in the simulator.
 #[test]
-fn a_script_that_waits_for_occasions_is_played_on_real_nodes() {
-    // Two are inside for a single millisecond of the script: a loaded machine needs room for it.
-    for (file, slower) in
-        [("exhibits/s0-ring-winner-fails.toml", "10"), ("exhibits/s4-timeout-hurts.toml", "60")]
-    {
-        let output = habemus(&["cluster", file, "--slower", slower], "");
-        assert_eq!(output.status.code(), Some(0), "{file}: {}", text(&output));
+fn exhibits_are_on_real_nodes_what_they_are_in_the_simulator() {
+    for file in some_exhibits() {
+        // The machine may have had something else to do at the wrong moment; but not twice.
+        if let Err(first) = play(&file)
+            && let Err(second) = play(&file)
+        {
+            panic!("{file}: {first}\nand again: {second}");
+        }
     }
+}
+
+#[test]
+fn what_came_about_by_luck_is_not_expected_of_real_nodes() {
+    let file = "exhibits/s4-itai-rodeh.toml";
+    let output = habemus(&["cluster", file], "");
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("--unjudged"), "{}", text(&output));
+    let output = habemus(&["cluster", file, "--unjudged"], "");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
 }
 
 #[test]

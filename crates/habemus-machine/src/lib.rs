@@ -74,6 +74,9 @@ pub trait Machine: Send {
     /// Whoever knows says who crashed or came back.
     fn suspicion(&mut self, suspicion: Suspicion, now: Duration, out: &mut Outcome);
 
+    /// It is about to be stopped in good order.
+    fn stop(&mut self, now: Duration, out: &mut Outcome);
+
     /// What a client that works in a loop asks next, when the process has come to this status.
     fn next_command(&self, status: &Status) -> Option<String>;
 }
@@ -305,6 +308,10 @@ impl<P: Process> Machine for Driven<P> {
 
     fn suspicion(&mut self, suspicion: Suspicion, now: Duration, out: &mut Outcome) {
         self.handle(now, out, |process, cx| process.on_suspicion(suspicion, cx));
+    }
+
+    fn stop(&mut self, now: Duration, out: &mut Outcome) {
+        self.handle(now, out, P::on_stop);
     }
 
     fn next_command(&self, status: &Status) -> Option<String> {

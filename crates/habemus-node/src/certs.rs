@@ -23,6 +23,9 @@ pub enum CertsError {
         /// What the system says.
         why: io::Error,
     },
+    /// The keys for signing cannot be made.
+    #[error(transparent)]
+    Keys(#[from] habemus_signatures::KeysError),
     /// The library refuses.
     #[error("cannot make a certificate: {0}")]
     Certificate(#[from] rcgen::Error),
@@ -42,7 +45,7 @@ pub fn node_files(directory: &Path, id: u64) -> TlsFiles {
     }
 }
 
-/// Makes certificates for these nodes. An authority that is in the directory already signs them; otherwise one is made.
+/// Makes certificates for these nodes, and keys for algorithms that sign. An authority that is in the directory already signs them; otherwise one is made.
 ///
 /// # Errors
 /// If the files cannot be written, or the authority's cannot be read.
@@ -70,6 +73,7 @@ pub fn make(directory: &Path, ids: &[u64]) -> Result<(), CertsError> {
         write(&files.certificate, &signed.pem(), 0o644)?;
         write(&files.key, &pair.serialize_pem(), 0o600)?;
     }
+    habemus_signatures::Ed25519::make_files(directory, ids)?;
     Ok(())
 }
 

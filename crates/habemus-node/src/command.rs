@@ -85,6 +85,10 @@ pub struct NodeArgs {
     /// This node's private key.
     #[arg(long, value_name = "FILE", env = "HABEMUS_TLS_KEY", requires = "tls_authority")]
     tls_key: Option<PathBuf>,
+    /// A directory with the keys of an algorithm that signs (`habemus certs` makes them): node-ID.sign of this node,
+    /// node-ID.public of all.
+    #[arg(long, value_name = "DIR", env = "HABEMUS_KEYS")]
+    keys: Option<PathBuf>,
     /// What to log: error, warn, info, debug, or a filter such as habemus_node=debug [default: info].
     #[arg(long, value_name = "FILTER", env = "HABEMUS_LOG")]
     log: Option<String>,
@@ -132,6 +136,7 @@ struct File {
     trace: bool,
     http: Option<String>,
     tls: Option<FileTls>,
+    keys: Option<PathBuf>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -280,6 +285,7 @@ impl NodeArgs {
             trace_zero: 0,
             http: self.http.clone().or(file.http),
             tls,
+            keys: self.keys.clone().or(file.keys),
             supervised: self.supervised,
         })
     }

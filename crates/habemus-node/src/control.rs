@@ -34,6 +34,13 @@ pub enum Order {
         #[serde(default)]
         name: String,
     },
+    /// A command of the problem to the process without a name, given ahead of its time.
+    CommandAt {
+        /// The word.
+        word: String,
+        /// When, in nanoseconds since the run began.
+        at: u64,
+    },
     /// Send nothing to these.
     Cut {
         /// Identifiers.

@@ -104,4 +104,9 @@ async fn follow(
         }
         leadership.send_replace(now);
     }
+    // The node has stopped, and a node that has stopped leads nobody.
+    let last = leadership.send_replace(Leadership::default());
+    if last.leading {
+        let _ = events.send(ElectionEvent::Lost { term: last.term });
+    }
 }

@@ -34,10 +34,20 @@ pub struct Locks {
 /// What is wished of the keeper of a lock.
 #[derive(Debug)]
 enum Wish {
-    Enter(oneshot::Sender<Result<Grant, LockError>>),
+    Enter(Mode, oneshot::Sender<Result<Grant, LockError>>),
     /// The holder with this number is done.
     Leave(u64),
 }
+
+/// Whether a holder shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Alone,
+    Shared,
+}
+
+/// Those who wait, in the order in which they came.
+type Waiting = VecDeque<(Mode, oneshot::Sender<Result<Grant, LockError>>)>;
 
 /// What a guard is made of.
 #[derive(Debug)]
@@ -69,12 +79,26 @@ impl Locks {
     /// # Errors
     /// If the name will not do, or the node has stopped.
     pub async fn acquire(&self, name: &str) -> Result<LockGuard, LockError> {
+        self.enter(name, Mode::Alone).await
+    }
+
+    /// As [`acquire`](Locks::acquire), but together with others that share it: for those who only look. Tasks of one
+    /// program always share; nodes do where the algorithm has such a mode, as the coordinator has, and otherwise have it
+    /// one after the other. Nobody overtakes one who waits to be alone.
+    ///
+    /// # Errors
+    /// As [`acquire`](Locks::acquire).
+    pub async fn acquire_shared(&self, name: &str) -> Result<LockGuard, LockError> {
+        self.enter(name, Mode::Shared).await
+    }
+
+    async fn enter(&self, name: &str, mode: Mode) -> Result<LockGuard, LockError> {
         if !is_name(name) {
             return Err(LockError::Name(name.to_owned()));
         }
         let keeper = self.keeper(name);
         let (to, granted) = oneshot::channel();
-        keeper.send(Wish::Enter(to)).map_err(|_| LockError::Stopped)?;
+        keeper.send(Wish::Enter(mode, to)).map_err(|_| LockError::Stopped)?;
         let mut grant = granted.await.map_err(|_| LockError::Stopped)??;
         grant.taken = true;
         let (number, token, lost) = (grant.number, grant.token, grant.lost.clone());
@@ -136,7 +160,7 @@ impl Drop for LockGuard {
     }
 }
 
-/// Looks after one lock: the process enters for one task of this program after the other.
+/// Looks after one lock: the process enters for one task of this program after the other, or for some that share.
 struct Keeper {
     name: String,
     asks: mpsc::Sender<Ask>,
@@ -149,19 +173,25 @@ impl Keeper {
         if self.asks.send(Ask::Listen { name: self.name.clone(), to }).await.is_err() {
             return;
         }
-        let mut waiting: VecDeque<oneshot::Sender<Result<Grant, LockError>>> = VecDeque::new();
-        // Whether the process was asked to enter and has not left since.
-        let mut engaged = false;
-        // The number of the holder, and how to tell it that it is one no longer.
-        let mut holder: Option<(u64, watch::Sender<bool>)> = None;
-        let mut holders = 0;
+        let mut waiting = Waiting::default();
+        // In which mode the process was asked to enter, if it has not left since, and with which token it did.
+        let mut engaged: Option<(Mode, Option<u64>)> = None;
+        // The numbers of the holders, and how to tell each that it is one no longer.
+        let mut holders: BTreeMap<u64, watch::Sender<bool>> = BTreeMap::new();
+        let mut next_holder = 0;
         loop {
+            let mut may_grant = false;
             tokio::select! {
                 wish = wished.recv() => match wish {
-                    Some(Wish::Enter(to)) => waiting.push_back(to),
+                    Some(Wish::Enter(mode, to)) => {
+                        waiting.push_back((mode, to));
+                        // Those who share may join those who do, unless somebody waits to be alone.
+                        may_grant = !holders.is_empty();
+                    }
                     Some(Wish::Leave(number)) => {
                         // A holder of the past has nothing to give back.
-                        if holder.take_if(|(current, _)| *current == number).is_some()
+                        if holders.remove(&number).is_some()
+                            && holders.is_empty()
                             && self.command("release").await.is_err()
                         {
                             return;
@@ -171,34 +201,47 @@ impl Keeper {
                 },
                 heard = outputs.recv() => {
                     let Some(Heard(bytes)) = heard else { return };
-                    match postcard::from_bytes::<Output>(&bytes) {
-                        Ok(Output::Entered { token }) if engaged => {
-                            let (lost, seen) = watch::channel(false);
-                            let Some(keeper) = self.wishes.upgrade() else { return };
-                            holders += 1;
-                            let token = token.map(|token| token.0);
-                            let grant = Grant { number: holders, token, lost: seen, keeper, taken: false };
-                            if hand_over(&mut waiting, grant) {
-                                holder = Some((holders, lost));
-                            } else if self.command("release").await.is_err() {
-                                return;
-                            }
+                    match (postcard::from_bytes::<Output>(&bytes), &mut engaged) {
+                        (Ok(Output::Entered { token }), Some((_, known))) => {
+                            *known = token.map(|token| token.0);
+                            may_grant = true;
                         }
-                        Ok(Output::Entered { .. }) | Err(_) => {}
-                        Ok(Output::Left) => {
-                            if let Some((_, lost)) = holder.take() {
+                        (Ok(Output::Left), _) => {
+                            for lost in std::mem::take(&mut holders).into_values() {
                                 lost.send_replace(true);
                             }
-                            engaged = false;
+                            engaged = None;
                         }
+                        _ => {}
                     }
                 }
             }
-            waiting.retain(|to| !to.is_closed());
-            if !engaged && !waiting.is_empty() {
-                match self.command("acquire").await {
-                    Ok(()) => engaged = true,
-                    Err(why) => waiting.drain(..).for_each(|to| drop(to.send(Err(why.clone())))),
+            waiting.retain(|(_, to)| !to.is_closed());
+            if let (Some((mode, token)), true) = (engaged, may_grant) {
+                // One who is to be alone gets it only if nobody has it; who shares, if all before do.
+                while let Some((_, to)) = waiting.pop_front_if(|(wanted, _)| {
+                    *wanted == mode && (mode == Mode::Shared || holders.is_empty())
+                }) {
+                    let (lost, seen) = watch::channel(false);
+                    let Some(keeper) = self.wishes.upgrade() else { return };
+                    next_holder += 1;
+                    let grant = Grant { number: next_holder, token, lost: seen, keeper, taken: false };
+                    match to.send(Ok(grant)) {
+                        Ok(()) => drop(holders.insert(next_holder, lost)),
+                        // It has given up just now; nobody has had this grant.
+                        Err(unused) => unused.into_iter().for_each(|mut grant| grant.taken = true),
+                    }
+                }
+                if holders.is_empty() && self.command("release").await.is_err() {
+                    return;
+                }
+            }
+            if engaged.is_none()
+                && let Some((mode, _)) = waiting.front()
+            {
+                match self.command(if *mode == Mode::Shared { "share" } else { "acquire" }).await {
+                    Ok(()) => engaged = Some((*mode, None)),
+                    Err(why) => waiting.drain(..).for_each(|(_, to)| drop(to.send(Err(why.clone())))),
                 }
             }
         }
@@ -210,16 +253,4 @@ impl Keeper {
         self.asks.send(command).await.map_err(|_| LockError::Stopped)?;
         result.await.map_err(|_| LockError::Stopped)?.map_err(LockError::Refused)
     }
-}
-
-/// Gives the grant to the first who still waits; says whether there was one.
-fn hand_over(waiting: &mut VecDeque<oneshot::Sender<Result<Grant, LockError>>>, mut grant: Grant) -> bool {
-    while let Some(to) = waiting.pop_front() {
-        match to.send(Ok(grant)) {
-            Err(Ok(back)) => grant = back,
-            _ => return true,
-        }
-    }
-    grant.taken = true;
-    false
 }

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use habemus::Id;
 use habemus::catalogue::{self, Request, SetupError, Shape};
+use habemus::signatures::Scheme;
+use habemus_signatures::{Ed25519, KeysError};
 
 use crate::tls::TlsFiles;
 
@@ -47,6 +50,8 @@ pub struct Settings {
     pub http: Option<String>,
     /// Mutual TLS, if wanted.
     pub tls: Option<TlsFiles>,
+    /// Where the keys of algorithms that sign are, if it is one.
+    pub keys: Option<PathBuf>,
     /// Whether a supervisor says when to begin and plays the oracle.
     pub supervised: bool,
 }
@@ -88,6 +93,9 @@ pub enum SettingsError {
          `habemus cluster` start them"
     )]
     Pulses(String),
+    /// The keys cannot be used.
+    #[error("{0}. `habemus certs` makes keys; a node needs its own secret one and the public ones of all")]
+    Keys(#[from] KeysError),
     /// A trace needs a directory.
     #[error("a trace needs a data directory to be written to")]
     TraceNowhere,
@@ -120,6 +128,7 @@ impl Settings {
             trace_zero: 0,
             http: None,
             tls: None,
+            keys: None,
             supervised: false,
         }
     }
@@ -148,9 +157,19 @@ impl Settings {
             options: &self.options,
             pulse: self.pulse,
             seed: self.seed,
-            // Keys that anybody can derive are good enough to look at an algorithm, and for nothing else.
-            signatures: self.supervised.then_some(habemus_signatures::ed25519 as habemus::signatures::Scheme),
+            signatures: self.signatures()?,
         })
+    }
+
+    /// The keys of the directory; else, keys that anybody can derive are good enough to look at an algorithm, and for
+    /// nothing else.
+    fn signatures(&self) -> Result<Option<Scheme>, SettingsError> {
+        let Some(directory) = &self.keys else {
+            return Ok(self.supervised.then_some(Scheme::Made(habemus_signatures::ed25519)));
+        };
+        let ids: Vec<Id> = self.ids.iter().copied().map(Id).collect();
+        let keys = Ed25519::read_files(directory, self.id, &ids)?;
+        Ok(Some(Scheme::Given(Arc::new(keys))))
     }
 
     /// What all nodes of a cluster must agree on, in words.

@@ -96,6 +96,45 @@ async fn a_wait_that_is_given_up_does_not_keep_the_lock() {
 }
 
 #[tokio::test]
+async fn those_who_share_are_in_together_and_nobody_overtakes_one_who_waits_to_be_alone() {
+    let nodes = nodes("coordinator", 3, |_| {}).await;
+    let locks: Vec<_> = nodes.iter().map(|node| node.locks().unwrap()).collect();
+    let mut shared = Vec::new();
+    for index in [0, 1, 1, 2] {
+        let guard = timeout(LONG, locks[index].acquire_shared("report")).await.expect("all share");
+        shared.push(guard.unwrap());
+    }
+    let writer = tokio::spawn({
+        let locks = locks[1].clone();
+        async move { locks.acquire("report").await }
+    });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let late = tokio::spawn({
+        let locks = locks[1].clone();
+        async move { locks.acquire_shared("report").await }
+    });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert!(!writer.is_finished() && !late.is_finished(), "the others are inside, and one waits to be alone");
+    shared.clear();
+    let alone = timeout(LONG, writer).await.expect("the others have left").unwrap().unwrap();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert!(!late.is_finished(), "it is alone");
+    drop(alone);
+    timeout(LONG, late).await.expect("nobody is inside").unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_leader_that_stops_hears_that_it_leads_no_longer() {
+    let mut nodes = nodes("majority", 1, |_| {}).await;
+    let election = nodes[0].election().unwrap();
+    let (mut leader, mut events) = (election.leader(), election.events());
+    timeout(LONG, leader.wait_for(|now| now.leading)).await.expect("it is alone").unwrap();
+    nodes.remove(0).stop().await.unwrap();
+    assert!(matches!(events.recv().await, Ok(ElectionEvent::Elected { .. } | ElectionEvent::Lost { .. })));
+    timeout(LONG, leader.wait_for(|now| !now.leading)).await.expect("it has stopped").unwrap();
+}
+
+#[tokio::test]
 async fn a_lease_that_is_over_is_noticed_by_the_guard() {
     let nodes = nodes("coordinator", 2, |settings| {
         settings.options.insert("lease".to_owned(), "50ms".to_owned());

@@ -2,7 +2,10 @@
 //!
 //! The core knows signatures only as a trait; here is what stands behind it. A simulation takes [`ed25519`], which
 //! makes the keys of all processes from their identifiers, so that a run repeats bit for bit. A real node takes an
-//! [`Ed25519`] with its own secret key and the others' public ones.
+//! [`Ed25519`] with its own secret key and the others' public ones, from files.
+
+mod files;
+pub use files::{KeysError, public_file, secret_file};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

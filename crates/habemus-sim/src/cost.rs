@@ -186,7 +186,7 @@ fn measure(
         options: &scenario.options,
         pulse: pulse(request.network.model),
         seed,
-        signatures: Some(habemus_signatures::ed25519),
+        signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
     };
     let start = ids(&arranged.start);
     catalogue::build(&asked, Measure { scenario: &scenario, start }).map_err(CostError::Setup)?

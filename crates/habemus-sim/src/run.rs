@@ -119,7 +119,7 @@ pub fn request(scenario: &Scenario) -> Result<Request<'_>, RunError> {
         options: &scenario.options,
         pulse: pulse(scenario.network.model),
         seed: scenario.seed,
-        signatures: Some(habemus_signatures::ed25519),
+        signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
     })
 }
 

@@ -163,6 +163,12 @@ pub trait Process: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     fn on_suspicion(&mut self, suspicion: Suspicion, cx: &mut Context<'_, Self>) {
         let _ = (suspicion, cx);
     }
+
+    /// The process is about to be stopped in good order: it can hand over what it has. Nothing happens to it after
+    /// this, and nobody may rely on its being asked: a crash asks nobody.
+    fn on_stop(&mut self, cx: &mut Context<'_, Self>) {
+        let _ = cx;
+    }
 }
 
 /// What a failure detector says of another process.

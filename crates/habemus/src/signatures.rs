@@ -33,8 +33,24 @@ pub trait Signatures: Debug + Send + Sync {
     fn verify(&self, signer: Id, statement: &[u8], signature: &Signature) -> bool;
 }
 
-/// Makes the keys for the processes with these identifiers.
-pub type Scheme = fn(ids: &[Id]) -> Arc<dyn Signatures>;
+/// Where the keys of a system come from.
+#[derive(Clone, Debug)]
+pub enum Scheme {
+    /// They are made for the processes with these identifiers, if they are needed at all.
+    Made(fn(ids: &[Id]) -> Arc<dyn Signatures>),
+    /// These are they.
+    Given(Arc<dyn Signatures>),
+}
+
+impl Scheme {
+    /// The keys of the processes with these identifiers.
+    pub fn keys(&self, ids: &[Id]) -> Arc<dyn Signatures> {
+        match self {
+            Scheme::Made(make) => make(ids),
+            Scheme::Given(keys) => Arc::clone(keys),
+        }
+    }
+}
 
 /// A scheme in which nobody can sign: for those that only look at a system and never run it.
 pub(crate) fn unsigned(_: &[Id]) -> Arc<dyn Signatures> {

@@ -81,6 +81,11 @@ impl<P: Process> Harness<P> {
         self.handle(|process, cx| process.on_suspicion(suspicion, cx))
     }
 
+    /// Stops the process in good order.
+    pub fn stop(&mut self) -> Step<P> {
+        self.handle(P::on_stop)
+    }
+
     fn handle(&mut self, handler: impl FnOnce(&mut P, &mut Context<'_, P>)) -> Step<P> {
         let mut step = Step::default();
         let choices = &mut self.choices;

@@ -67,7 +67,7 @@ impl Model {
             options: &self.options,
             pulse: DEFAULT_PULSE,
             seed: 1,
-            signatures: Some(habemus_signatures::ed25519),
+            signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
         };
         check(&request, &self.setting, &Control::default())
     }

@@ -1,4 +1,4 @@
-//! `habemus certs`: certificates for mutual TLS between nodes.
+//! `habemus certs`: certificates for mutual TLS between nodes, and keys for algorithms that sign.
 
 use std::path::PathBuf;
 
@@ -9,14 +9,17 @@ use habemus_scenario::script;
 use crate::complaint::Complaint;
 use crate::{Outcome, output};
 
-/// Make certificates for mutual TLS between nodes, for development.
+/// Make certificates for mutual TLS between nodes, and keys for algorithms that sign, for development.
 #[derive(Args)]
 #[command(after_help = "Examples:
   habemus certs --ids 1..5 --out certs
   habemus node … --tls-authority certs/authority.pem \\
       --tls-certificate certs/node-3.pem --tls-key certs/node-3.key
 
-An authority that is in the directory already signs the new certificates.")]
+  habemus node --algorithm signed-generals … --keys certs
+
+An authority that is in the directory already signs the new certificates. A node gets node-ID.pem, node-ID.key and
+node-ID.sign, and the *.public of all.")]
 pub(crate) struct Certs {
     /// The nodes: 1..5 or 3,17,24.
     #[arg(long, value_name = "IDS")]

@@ -11,7 +11,7 @@ use habemus_node::cluster::console::{Console, Reply};
 use habemus_node::cluster::{self, Blueprint, Program, play};
 use habemus_node::{Facts, Order, Report as Said, certs, facts};
 use habemus_report::{Ending, Report, judge};
-use habemus_scenario::{Parsed, Processes, Scenario, TimeModel, TopologyChoice, script, units};
+use habemus_scenario::{Expectations, Parsed, Processes, Scenario, TimeModel, TopologyChoice, script, units};
 use habemus_trace::Happening;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -70,9 +70,13 @@ pub(crate) struct Cluster {
     /// Mutual TLS between the nodes, with certificates made for the occasion.
     #[arg(long, help_heading = "Run")]
     tls: bool,
-    /// Everything takes so many times longer than the scenario says, also the nodes' own timers.
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, help_heading = "Run")]
-    slower: f64,
+    /// Everything takes so many times longer than the scenario says, also the nodes' own timers [default: as many times
+    /// as its finest times need to be kept on a real machine].
+    #[arg(long, value_name = "FACTOR", help_heading = "Run")]
+    slower: Option<f64>,
+    /// Expect nothing of the scenario but what the algorithm promises.
+    #[arg(long, requires = "file", help_heading = "Run")]
+    unjudged: bool,
     /// How long a system that never rests is left in peace before it is judged.
     #[arg(long, value_name = "TIME", default_value = "3s", help_heading = "Run")]
     peace: String,
@@ -108,11 +112,15 @@ impl Cluster {
         }
         let drawn = habemus_sim::with_drawn_faults(&scenario);
         let drawn = drawn.map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
-        let scenario = drawn.unwrap_or(scenario);
+        let mut scenario = drawn.unwrap_or(scenario);
+        if self.unjudged {
+            scenario.expect = Expectations::default();
+        }
         let wrong = |error| Complaint::from_run(error, parsed.as_ref());
         let request = habemus_sim::request(&scenario).map_err(wrong)?;
         let facts = facts(&request).map_err(|error| wrong(error.into()))?;
         check(&scenario, &facts)?;
+        refuse_luck(&scenario)?;
         let directory = Directory::new(self.data.as_deref())?;
         let blueprint = self.blueprint(&scenario, &facts, &directory.path)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -129,7 +137,7 @@ impl Cluster {
 
     /// The scenario of the file, or one in which nothing is scripted.
     fn scenario(&self, parsed: Option<&Parsed>) -> Result<Scenario, Complaint> {
-        if !(self.slower.is_finite() && (0.01..=1000.0).contains(&self.slower)) {
+        if self.slower.is_some_and(|slower| !(0.01..=1000.0).contains(&slower)) {
             return Err(Complaint::new("--slower must be from 0.01 to 1000"));
         }
         let mut scenario = match parsed {
@@ -221,8 +229,17 @@ impl Cluster {
             wrappers: BTreeMap::new(),
             directory: directory.to_owned(),
             oracle: facts.oracle,
-            stretch: self.slower,
+            stretch: self.slower(scenario),
         })
+    }
+
+    /// How many times slower than written it is played.
+    fn slower(&self, scenario: &Scenario) -> f64 {
+        match self.slower {
+            Some(slower) => slower,
+            None if self.file.is_some() => play::slowness(scenario),
+            None => 1.0,
+        }
     }
 
     async fn live(
@@ -275,7 +292,17 @@ impl Cluster {
         {
             self.style.draw(trace, format)?;
         }
-        if self.json { output::print_json(report) } else { output::print(&show::report(scenario, report)) }
+        if self.json {
+            return output::print_json(report);
+        }
+        let slower = self.slower(scenario);
+        if self.slower.is_none() && slower > 1.0 {
+            let slower = (slower * 10.0).round() / 10.0;
+            output::print(&format!(
+                "Played {slower} times slower than written; --slower 1 plays at full speed."
+            ))?;
+        }
+        output::print(&show::report(scenario, report))
     }
 }
 
@@ -295,6 +322,30 @@ fn check(scenario: &Scenario, facts: &Facts) -> Result<(), Complaint> {
         ));
     }
     Ok(())
+}
+
+/// With so many other seeds a scenario is tried in the simulator.
+const OTHER_SEEDS: u64 = 20;
+
+/// Chance has no seed on real nodes, so nobody can expect of them what came about by the luck of one.
+fn refuse_luck(scenario: &Scenario) -> Result<(), Complaint> {
+    if scenario.expect == Expectations::default() {
+        return Ok(());
+    }
+    let unlucky = |seed: &u64| {
+        let other = Scenario { seed: scenario.seed.wrapping_add(*seed), ..scenario.clone() };
+        habemus_sim::run(&other, false).is_ok_and(|report| !report.succeeded())
+    };
+    match (1..=OTHER_SEEDS).filter(unlucky).count() {
+        0 => Ok(()),
+        count => Err(Complaint::help(
+            format!(
+                "what this scenario expects depends on its seed: with {count} of {OTHER_SEEDS} other seeds the simulator \
+                 itself does not meet it, and chance on real nodes has no seed"
+            ),
+            "--unjudged runs it all the same and checks only what the algorithm promises",
+        )),
+    }
 }
 
 /// Obeys standard input until it ends.

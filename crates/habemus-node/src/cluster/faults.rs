@@ -1,6 +1,7 @@
 //! What goes wrong in a cluster, and right again: real signals, real restarts, cut links.
 
 use std::io;
+use std::time::Duration;
 
 use habemus_scenario::Action;
 use habemus_trace::Happening;
@@ -84,15 +85,9 @@ impl Cluster {
         if self.members.get(&id).is_none_or(Member::is_alive) {
             return Ok(());
         }
-        if amnesia {
-            let stable = self.blueprint.directory.join(format!("node-{id}")).join("@main.stable");
-            if let Err(why) = std::fs::remove_file(&stable)
-                && why.kind() != io::ErrorKind::NotFound
-            {
-                return Err(ClusterError::Io { path: stable, why });
-            }
+        if !self.members[&id].is_there() {
+            self.spawn_again(id, amnesia)?;
         }
-        self.spawn(id)?;
         let deadline = Instant::now() + START_LIMIT;
         while self.members[&id].address.is_none() {
             if Instant::now() > deadline {
@@ -102,10 +97,12 @@ impl Cluster {
                 self.postponed.push_back(reached);
             }
         }
-        self.introduce(id);
+        let was_ahead = self.members.get_mut(&id).is_some_and(|it| std::mem::take(&mut it.ahead));
         if self.begun {
-            let at = self.elapsed().as_nanos() as u64;
-            self.order(id, Order::Begin { zero: self.zero.1, at });
+            if !was_ahead {
+                let at = self.elapsed().as_nanos() as u64;
+                self.order(id, Order::Begin { zero: self.zero.1, at });
+            }
             if self.blueprint.oracle.is_some() {
                 let down: Vec<u64> =
                     self.ids().iter().copied().filter(|other| !self.members[other].is_alive()).collect();
@@ -116,6 +113,36 @@ impl Cluster {
             self.foretell_all(id, &Order::Restore(id));
         }
         Ok(())
+    }
+
+    /// Starts a node that is down ahead of the time at which it is to come back, so that it is not late.
+    /// [`restart`](Cluster::restart) must follow at that time.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn restart_ahead(&mut self, id: u64, amnesia: bool, at: Duration) -> Result<(), ClusterError> {
+        if self.members.get(&id).is_none_or(|it| it.is_there() || it.life == 0) || !self.begun {
+            return Ok(());
+        }
+        self.spawn_again(id, amnesia)?;
+        if let Some(member) = self.members.get_mut(&id) {
+            member.ahead = true;
+        }
+        let at = at.mul_f64(self.blueprint.stretch).as_nanos() as u64;
+        self.order(id, Order::Begin { zero: self.zero.1, at });
+        Ok(())
+    }
+
+    fn spawn_again(&mut self, id: u64, amnesia: bool) -> Result<(), ClusterError> {
+        if amnesia {
+            let stable = self.blueprint.directory.join(format!("node-{id}")).join("@main.stable");
+            if let Err(why) = std::fs::remove_file(&stable)
+                && why.kind() != io::ErrorKind::NotFound
+            {
+                return Err(ClusterError::Io { path: stable, why });
+            }
+        }
+        self.spawn(id)
     }
 
     /// The oracle tells everybody else, after its delay.

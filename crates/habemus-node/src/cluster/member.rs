@@ -29,6 +29,8 @@ pub(super) struct Member {
     pub(super) address: Option<String>,
     pub(super) http: Option<String>,
     pub(super) paused: bool,
+    /// Whether it was started ahead of its time: in the eyes of all it is still down.
+    pub(super) ahead: bool,
     pub(super) status: Status,
 }
 
@@ -41,6 +43,7 @@ impl Default for Member {
             address: None,
             http: None,
             paused: false,
+            ahead: false,
             status: Status::Idle,
         }
     }
@@ -48,6 +51,11 @@ impl Default for Member {
 
 impl Member {
     pub(super) fn is_alive(&self) -> bool {
+        self.child.is_some() && !self.ahead
+    }
+
+    /// Whether the operating system runs it.
+    pub(super) fn is_there(&self) -> bool {
         self.child.is_some()
     }
 
@@ -135,7 +143,7 @@ impl Member {
             // It can only fail if the process is gone already.
             let _ = child.kill().await;
         }
-        (self.orders, self.address, self.http, self.paused) = (None, None, None, false);
+        (self.orders, self.address, self.http, self.paused, self.ahead) = (None, None, None, false, false);
     }
 
     /// Waits until it has ended by itself.

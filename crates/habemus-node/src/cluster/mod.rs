@@ -107,6 +107,8 @@ pub struct Cluster {
     /// When the run began: as an instant, and in nanoseconds since 1970.
     zero: (Instant, u64),
     begun: bool,
+    /// When the run ended, in nanoseconds after it began; what was recorded later does not belong to it.
+    ended: Option<u64>,
     /// What the cluster itself did and saw.
     notes: Vec<Record>,
     /// Orders of the oracle that are due later: when, to whom, in which of its lives.
@@ -136,6 +138,7 @@ impl Cluster {
             hears,
             zero: (Instant::now(), unix_now()),
             begun: false,
+            ended: None,
             notes: Vec::new(),
             foretold: BTreeMap::new(),
             next_foretold: 0,
@@ -164,9 +167,6 @@ impl Cluster {
                 return Err(ClusterError::Slow(START_LIMIT));
             }
         }
-        for id in &ids {
-            cluster.introduce(*id);
-        }
         loop {
             let alive: Vec<u64> = cluster.alive().collect();
             let overviews = cluster.overviews(deadline).await?;
@@ -191,6 +191,11 @@ impl Cluster {
         for id in alive {
             self.order(id, Order::Begin { zero: self.zero.1, at: 0 });
         }
+    }
+
+    /// The run ends so long after it began.
+    fn end_at(&mut self, time: Duration) {
+        self.ended = Some(time.mul_f64(self.blueprint.stretch).as_nanos() as u64);
     }
 
     /// Those that are up, paused or not.
@@ -319,7 +324,7 @@ impl Cluster {
             return Ok(None);
         };
         match heard {
-            Heard::End if member.is_alive() => {
+            Heard::End if member.is_there() => {
                 let log = self.blueprint.directory.join(format!("node-{id}")).join("log.txt");
                 let text = std::fs::read_to_string(&log).unwrap_or_default();
                 let lines: Vec<&str> = text.lines().collect();
@@ -332,6 +337,7 @@ impl Cluster {
                     Report::Listening { address, http } => {
                         member.address = Some(address.clone());
                         member.http.clone_from(http);
+                        self.introduce(id);
                     }
                     Report::Record { name, record } => {
                         self.records += 1;
@@ -416,7 +422,7 @@ impl Cluster {
     /// # Errors
     /// If a trace cannot be read.
     pub fn trace(&self, title: Option<&str>) -> Result<Trace, ClusterError> {
-        let end = self.elapsed().as_nanos() as u64;
+        let end = self.ended.unwrap_or_else(|| self.elapsed().as_nanos() as u64);
         let directory = |id: &u64| self.blueprint.directory.join(format!("node-{id}")).join("trace.jsonl");
         let traces = self.ids().iter().map(|id| merge::read(&directory(id)).map(|trace| (*id, trace)));
         let traces = traces.collect::<Result<Vec<_>, _>>()?;

@@ -1,6 +1,6 @@
 //! Playing a scenario on real nodes: the same file that the simulator plays.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use habemus_scenario::{Action, Cue, Latency, Occasion, Scenario, TimeModel, Trigger, TriggerKind, Until};
@@ -39,6 +39,29 @@ pub struct Ending {
     pub after: Duration,
 }
 
+/// So long before their time commands are given and processes started again, which then keep the time themselves.
+const AHEAD: Duration = Duration::from_millis(500);
+
+/// A machine that does other things besides is punctual to less than this.
+const FINEST: Duration = Duration::from_millis(10);
+
+/// What is sent in a pulse of this length arrives before the next, also on a machine that does other things.
+const SHORTEST_PULSE: Duration = Duration::from_millis(100);
+
+/// A process that was killed is ready to begin again after this.
+const RESTART: Duration = Duration::from_millis(100);
+
+/// Nobody wants to wait for more than so many times as long.
+const SLOWEST: f64 = 100.0;
+
+/// A cue that waits for its time.
+struct Timed {
+    time: Duration,
+    action: Action,
+    /// Those who have been given the command already, each in which of its lives.
+    given: BTreeMap<u64, u32>,
+}
+
 /// A cue that waits for its occasion.
 struct Waiting {
     trigger: Trigger,
@@ -56,6 +79,54 @@ pub fn dead_from_the_beginning(scenario: &Scenario) -> Vec<u64> {
     crashes.flatten().collect()
 }
 
+/// How many times slower than written a scenario should be played so that a real machine can keep to it: so that the
+/// shortest difference between two times in its network, script and workload lasts 10 ms, a pulse 100 ms, and the time
+/// between a crash and the recovery 100 ms; but not more than 100 times.
+pub fn slowness(scenario: &Scenario) -> f64 {
+    if let TimeModel::Synchronous { pulse } = scenario.network.model {
+        return (SHORTEST_PULSE.as_secs_f64() / pulse.as_secs_f64()).clamp(1.0, SLOWEST);
+    }
+    let mut times = BTreeSet::from([Duration::ZERO]);
+    // Times that are drawn at random distinguish nothing.
+    for latency in scenario.network.links.values().chain([&scenario.network.latency]) {
+        if let Latency::Constant(time) = latency {
+            times.insert(*time);
+        }
+    }
+    for cue in &scenario.script {
+        if let Occasion::At(time) = cue.occasion {
+            times.insert(time);
+        }
+    }
+    if let Some(workload) = &scenario.workload {
+        for (least, most) in [workload.hold, workload.think] {
+            if least == most {
+                times.insert(least);
+            }
+        }
+    }
+    let differences = times.iter().zip(times.iter().skip(1)).map(|(earlier, later)| *later - *earlier);
+    let needed = |least: Duration, time: Duration| least.as_secs_f64() / time.as_secs_f64();
+    let finest = differences.map(|time| needed(FINEST, time));
+    finest.chain(downtimes(scenario).map(|time| needed(RESTART, time))).fold(1.0, f64::max).min(SLOWEST)
+}
+
+/// How long processes are down that the script brings back.
+fn downtimes(scenario: &Scenario) -> impl Iterator<Item = Duration> + '_ {
+    let at = |cue: &Cue| if let Occasion::At(time) = cue.occasion { Some(time) } else { None };
+    let crashes = scenario.script.iter().filter_map(move |cue| match &cue.action {
+        Action::Crash(processes) => Some((at(cue)?, processes)),
+        _ => None,
+    });
+    crashes.filter_map(move |(crash, crashed)| {
+        let returns = scenario.script.iter().filter_map(|cue| match &cue.action {
+            Action::Recover { processes, .. } if processes.iter().any(|id| crashed.contains(id)) => at(cue),
+            _ => None,
+        });
+        returns.filter(|time| *time > crash).map(|time| time - crash).min()
+    })
+}
+
 /// Plays `scenario` on a cluster whose nodes stand by. `perpetual` says that the system never comes to rest.
 ///
 /// # Errors
@@ -69,17 +140,21 @@ pub async fn play(
     let stretch = cluster.blueprint.stretch;
     arrange(cluster, scenario);
     let (mut timed, mut waiting) = sort(scenario);
+    let last = timed.last().map_or(Duration::ZERO, |cue| cue.time);
+    timed.reverse();
+    // What the network is like at the beginning, it is like before anybody speaks.
+    while let Some(cue) = timed.pop_if(|cue| cue.time.is_zero() && is_about_the_network(&cue.action)) {
+        cluster.perform(&cue.action).await?;
+    }
     cluster.begin();
     let mut settled = match scenario.network.model {
         TimeModel::PartiallySynchronous { gst, .. } => Some(cluster.instant(gst)),
         _ => None,
     };
-    let last = timed.last().map_or(Duration::ZERO, |(time, _)| *time);
     let patience = cluster.instant(Duration::ZERO) + limits.patience;
     let limit = scenario.time_limit.map(|limit| cluster.instant(limit));
     let peace = cluster.instant(last).max(settled.unwrap_or_else(Instant::now)) + limits.peace;
     let mut rest = Rest::default();
-    timed.reverse();
     let (stop, quiet, over, complete) = loop {
         let now = Instant::now();
         if settled.take_if(|settled| *settled <= now).is_some()
@@ -87,13 +162,16 @@ pub async fn play(
         {
             cluster.order_all(Order::LatencyLimit(delta.mul_f64(stretch)));
         }
-        if let Some((_, action)) = timed.pop_if(|(time, _)| cluster.instant(*time) <= now) {
+        prepare(cluster, &mut timed, now)?;
+        if let Some(Timed { action, given, .. }) = timed.pop_if(|cue| cluster.instant(cue.time) <= now) {
+            let action = without(action, |id| given.get(&id) == Some(&cluster.members[&id].life));
             perform(cluster, &action, &mut waiting).await?;
             continue;
         }
         let script_is_over = timed.is_empty();
         match scenario.until {
             Until::Time(time) if cluster.instant(time) <= now => {
+                cluster.end_at(time);
                 break ("the time asked for had come", false, false, true);
             }
             Until::Events(events) if cluster.records() >= events => {
@@ -116,9 +194,10 @@ pub async fn play(
                 break ("nothing more could happen", true, true, true);
             }
         }
-        let next = timed.last().map(|(time, _)| cluster.instant(*time));
+        let next = timed.last().map(|cue| cluster.instant(cue.time));
         let soon = now + Duration::from_millis(20);
-        let deadline = [next, settled, limit].into_iter().flatten().fold(soon, Instant::min);
+        let end = if let Until::Time(time) = scenario.until { Some(cluster.instant(time)) } else { None };
+        let deadline = [next, settled, limit, end].into_iter().flatten().fold(soon, Instant::min);
         if let Some((id, Report::Reached(reached))) = cluster.attend(deadline).await? {
             occasion(cluster, id, &reached, &mut waiting).await?;
         }
@@ -181,11 +260,13 @@ fn longer(latency: &Latency, stretch: f64) -> Latency {
 }
 
 /// The script in the order of time, and what waits for an occasion.
-fn sort(scenario: &Scenario) -> (Vec<(Duration, Action)>, Vec<Waiting>) {
+fn sort(scenario: &Scenario) -> (Vec<Timed>, Vec<Waiting>) {
     let (mut timed, mut waiting) = (Vec::new(), Vec::new());
     for Cue { occasion, action } in &scenario.script {
         match occasion {
-            Occasion::At(time) => timed.push((*time, action.clone())),
+            Occasion::At(time) => {
+                timed.push(Timed { time: *time, action: action.clone(), given: BTreeMap::new() });
+            }
             Occasion::When(trigger) => waiting.push(Waiting {
                 left: trigger.nth.max(1),
                 trigger: trigger.clone(),
@@ -193,8 +274,63 @@ fn sort(scenario: &Scenario) -> (Vec<(Duration, Action)>, Vec<Waiting>) {
             }),
         }
     }
-    timed.sort_by_key(|(time, _)| *time);
+    timed.sort_by_key(|cue| cue.time);
     (timed, waiting)
+}
+
+/// Gives commands and starts processes again ahead of their time: a node is more punctual than orders to it. `timed`
+/// has the next cue last.
+fn prepare(cluster: &mut Cluster, timed: &mut [Timed], now: Instant) -> Result<(), ClusterError> {
+    for cue in timed.iter_mut().rev() {
+        if cluster.instant(cue.time) > now + AHEAD {
+            break;
+        }
+        match &cue.action {
+            Action::Command { word, processes } => {
+                let at = cue.time.mul_f64(cluster.blueprint.stretch).as_nanos() as u64;
+                for id in processes {
+                    let member = &cluster.members[id];
+                    if member.is_alive() && !member.paused && !cue.given.contains_key(id) {
+                        cue.given.insert(*id, member.life);
+                        cluster.order(*id, Order::CommandAt { word: word.clone(), at });
+                    }
+                }
+            }
+            Action::Recover { processes, amnesia } => {
+                for id in processes {
+                    cluster.restart_ahead(*id, *amnesia, cue.time)?;
+                }
+            }
+            // What comes later may depend on whom this brings down.
+            Action::Crash(_) => break,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The action, without those who know already if it is a command.
+fn without(action: Action, knows: impl Fn(u64) -> bool) -> Action {
+    match action {
+        Action::Command { word, mut processes } => {
+            processes.retain(|id| !knows(*id));
+            Action::Command { word, processes }
+        }
+        other => other,
+    }
+}
+
+/// Whether it only changes what becomes of messages.
+fn is_about_the_network(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Cut(_)
+            | Action::Partition(_)
+            | Action::Heal(_)
+            | Action::Slow { .. }
+            | Action::Drift { .. }
+            | Action::Loss(_)
+    )
 }
 
 /// Does something, and what waits for the crashes that this makes.
@@ -288,5 +424,26 @@ impl Rest {
         let silent = std::mem::replace(&mut self.records, cluster.records()) == cluster.records();
         self.quiet_looks = if idle && silent { self.quiet_looks + 1 } else { 0 };
         Ok(self.quiet_looks >= Self::QUIET_LOOKS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario(text: &str) -> Scenario {
+        let text = format!("algorithm = \"coordinator\"\nprocesses = 3\n{text}");
+        habemus_scenario::parse("test.toml", &text).expect("it is a scenario").scenario
+    }
+
+    #[test]
+    fn a_scenario_is_played_as_slowly_as_its_finest_distinction_needs() {
+        let script = "script = [\"0ms acquire 1\", \"40ms acquire 2\", \"42ms crash 1\"]\n";
+        assert_eq!(slowness(&scenario(script)), 5.0);
+        assert_eq!(slowness(&scenario("[network]\nlatency = \"5ms\"")), 2.0);
+        assert_eq!(slowness(&scenario("[network]\nlatency = \"1ms..2ms\"")), 1.0);
+        assert_eq!(slowness(&scenario("[network]\nlatency = \"1us\"")), SLOWEST);
+        assert_eq!(slowness(&scenario("script = [\"20ms crash 1\", \"70ms recover 1\"]")), 2.0);
+        assert_eq!(slowness(&scenario("[network]\nmodel = \"synchronous\"\npulse = \"20ms\"")), 5.0);
     }
 }

@@ -21,8 +21,16 @@ struct Leaving {
     background: bool,
 }
 
+/// A message that a process sends.
+struct Outbound {
+    to: Address,
+    bytes: Vec<u8>,
+    label: Label,
+}
+
 impl Engine {
-    /// Records what happened to a process and carries out what it asked for. Timers are counted from `base`.
+    /// Records what happened to a process and carries out what it asked for. Timers and pretended latencies are counted
+    /// from `base`.
     pub(super) async fn carry_out(
         &mut self,
         name: &str,
@@ -85,6 +93,8 @@ impl Engine {
                 self.record(name, at, what);
                 return moment.filter(|_| matches!(suspicion, Suspicion::Suspect(_)));
             }
+            // What comes of it is recorded, and then the end.
+            Cause::Stop => return None,
         };
         self.record(name, at, what);
         moment
@@ -129,7 +139,7 @@ impl Engine {
         match act {
             Act::Send { to, bytes, label } => {
                 let kind = label.kind;
-                self.send(name, to, bytes, label, at, leaving);
+                self.send(name, Outbound { to, bytes, label }, at, base, leaving);
                 Some(Moment::Sends(kind.to_owned()))
             }
             Act::SetTimer { key, after, background } => {
@@ -144,7 +154,7 @@ impl Engine {
                 self.timers.cancel(&(name.to_owned(), key));
                 None
             }
-            Act::Output(said) => self.output(name, said, at),
+            Act::Output(said) => self.output(name, said, at, base),
             Act::Suspicion(suspicion) => {
                 self.suspected_changes(suspicion);
                 let what = self.suspicion(suspicion);
@@ -157,13 +167,11 @@ impl Engine {
     fn send(
         &mut self,
         name: &str,
-        to: Address,
-        bytes: Vec<u8>,
-        label: Label,
+        Outbound { to, bytes, label: Label { kind, text, background } }: Outbound,
         at: u64,
+        base: Instant,
         leaving: &mut Vec<Leaving>,
     ) {
-        let Label { kind, text, background } = label;
         *self.sent.entry(kind).or_default() += 1;
         let to_id = self.id(to);
         let fate = if to == self.parts.me {
@@ -189,9 +197,11 @@ impl Engine {
                 recorder.note(at, to, Happening::Drop { message: number, from, why });
             }
         }
+        let sent = self.wall.at(base);
         let mut leave = |hold: Duration, bytes: Vec<u8>| {
-            let hold = hold.as_nanos() as u64;
-            let body = Body::Message { name: name.to_owned(), number, clock: clock.clone(), hold, bytes };
+            let at_once = hold.is_zero() && to != self.parts.me;
+            let due = if at_once { 0 } else { sent.saturating_add(hold.as_nanos() as u64) };
+            let body = Body::Message { name: name.to_owned(), number, clock: clock.clone(), due, bytes };
             leaving.push(Leaving { to, body, background });
         };
         match fate {
@@ -204,7 +214,7 @@ impl Engine {
         }
     }
 
-    fn output(&mut self, name: &str, said: Said, at: u64) -> Option<Moment> {
+    fn output(&mut self, name: &str, said: Said, at: u64, base: Instant) -> Option<Moment> {
         let Said { label, value, bytes, status } = said;
         info!(process = name, "{label}");
         self.record(name, at, Happening::Output { label, value, status });
@@ -225,18 +235,17 @@ impl Engine {
         let before = std::mem::replace(&mut instance.status, status);
         self.entries += u64::from(status == Status::Inside);
         if name.is_empty() {
-            self.client_reacts(status);
+            self.client_reacts(status, base);
         }
         Moment::of_change(before, status)
     }
 
-    /// A client in a loop asks for what comes next.
-    pub(super) fn client_reacts(&mut self, status: Status) {
+    /// A client in a loop asks for what comes next, a while after `now`.
+    pub(super) fn client_reacts(&mut self, status: Status, now: Instant) {
         let Some(clients) = &mut self.clients else { return };
         let Some(word) = self.instances.get("").and_then(|it| it.machine.next_command(&status)) else {
             return;
         };
-        let now = Instant::now();
         let due = if status == Status::Inside {
             now + self.random.between(clients.hold.0, clients.hold.1)
         } else if clients.entries > 0 {
@@ -269,14 +278,18 @@ impl Engine {
             })?;
         }
         for Leaving { to, body, background } in leaving.drain(..) {
+            let due = match body {
+                Body::Message { due, .. } if due > 0 => self.wall.instant(due),
+                _ => Instant::now(),
+            };
             match &self.parts.peers[to.index()] {
                 Some(peer) => {
-                    if !peer.send(body, background) && !background {
+                    if !peer.send_slowly(body, background, due) && !background {
                         debug!(peer = self.id(to), "no room for a message");
                         count(&self.parts.endpoint.traffic.dropped, 1);
                     }
                 }
-                None => self.hold(Instant::now(), to, body),
+                None => self.hold(due, to, body),
             }
         }
         Ok(())

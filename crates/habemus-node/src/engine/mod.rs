@@ -2,15 +2,16 @@
 //! handle it, and carries out what the process asks for.
 
 mod carry_out;
+mod due;
+mod ending;
 mod orders;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use habemus::{Address, Status, Suspicion};
-use habemus_trace::{Happening, Header};
+use habemus_trace::Header;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tracing::{error, info, warn};
@@ -102,20 +103,17 @@ struct Instance {
     listeners: Vec<mpsc::UnboundedSender<Heard>>,
 }
 
-/// A message that is held back.
-struct Held {
-    from: Address,
-    body: Body,
-}
-
 pub(crate) struct Engine {
     parts: Parts,
     wall: Wall,
     started: bool,
     instances: BTreeMap<String, Instance>,
     timers: Timers,
-    held: BTreeMap<(Instant, u64), Held>,
+    /// Messages that are held back, by time, then by sender, then in the order in which they came.
+    held: BTreeMap<(Instant, Address, u64), Body>,
     next_held: u64,
+    /// Commands that were given ahead of their time.
+    scheduled: BTreeMap<(Instant, u64), String>,
     /// When the last message of each sender is due, which the next may not overtake.
     last_due: Vec<Option<Instant>>,
     fifo: bool,
@@ -123,6 +121,8 @@ pub(crate) struct Engine {
     faults: Faults,
     random: Random,
     suspected: BTreeSet<Address>,
+    /// Those that have said that they stop, and have not come back.
+    gone: BTreeSet<Address>,
     term: u64,
     sent: BTreeMap<&'static str, u64>,
     received: u64,
@@ -139,6 +139,8 @@ pub(crate) struct Engine {
     /// What was asked before the process started.
     early_asks: Vec<Ask>,
     begin_at: Option<Instant>,
+    /// Whether the process was down before: what came then is lost.
+    comes_back: bool,
     stopping: bool,
     stopped: Vec<oneshot::Sender<()>>,
     /// Out-buffer, reused.
@@ -152,6 +154,7 @@ enum Cause {
     Timer(Label),
     Command(Said),
     Suspicion(Suspicion),
+    Stop,
 }
 
 impl Engine {
@@ -164,12 +167,14 @@ impl Engine {
             timers: Timers::default(),
             held: BTreeMap::new(),
             next_held: 0,
+            scheduled: BTreeMap::new(),
             last_due: vec![None; count],
             fifo: true,
             drift: 1.0,
             faults: Faults::default(),
             random: Random::new(),
             suspected: BTreeSet::new(),
+            gone: BTreeSet::new(),
             term: 0,
             sent: BTreeMap::new(),
             received: 0,
@@ -183,6 +188,7 @@ impl Engine {
             early_asks: Vec::new(),
             begin_at: (!parts.standby)
                 .then(|| parts.begin_at.map_or_else(Instant::now, |at| Wall::new(0).instant(at))),
+            comes_back: false,
             stopping: false,
             stopped: Vec::new(),
             outcome: Outcome::default(),
@@ -203,21 +209,29 @@ impl Engine {
     }
 
     async fn live(&mut self) -> Result<(), EngineError> {
+        if let Some(directory) = &self.parts.directory {
+            // Making room on the disk takes a while, and whoever stands by is not to begin late.
+            directory.store("").prepare()?;
+        }
         while !self.stopping {
             while let Some(ask) = self.deferred.pop_front() {
                 self.answer(ask).await?;
             }
             let due = self.next_due();
             if due.is_some_and(|due| due <= Instant::now()) {
-                // The runtime's clock ticks in milliseconds; what is due now need not wait for the next tick.
-                self.wake().await?;
-                tokio::task::yield_now().await;
                 if let Ok(ask) = self.parts.asks.try_recv() {
                     self.answer(ask).await?;
+                    continue;
                 }
-                if let Ok(arrival) = self.parts.arrivals.try_recv() {
-                    self.arrive(arrival).await?;
+                // What has come by now comes first: a node that stood still must not take others for silent before
+                // it has read what they said.
+                tokio::task::yield_now().await;
+                for _ in 0..self.parts.arrivals.len() {
+                    if let Ok(arrival) = self.parts.arrivals.try_recv() {
+                        self.arrive(arrival).await?;
+                    }
                 }
+                self.wake().await?;
                 continue;
             }
             tokio::select! {
@@ -227,7 +241,7 @@ impl Engine {
                     // Nobody is left who could ask for anything: the node was dropped.
                     None => break,
                 },
-                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => self.wake().await?,
+                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {}
                 arrival = self.parts.arrivals.recv() => {
                     if let Some(arrival) = arrival {
                         self.arrive(arrival).await?;
@@ -236,49 +250,6 @@ impl Engine {
             }
         }
         self.wind_up().await
-    }
-
-    /// When something is due.
-    fn next_due(&self) -> Option<Instant> {
-        if !self.started {
-            return self.begin_at;
-        }
-        let held = self.held.first_key_value().map(|((due, _), _)| *due);
-        let client = self.next_command.as_ref().map(|(due, _)| *due);
-        [self.timers.next_due(), held, client].into_iter().flatten().min()
-    }
-
-    /// Does everything that is due.
-    async fn wake(&mut self) -> Result<(), EngineError> {
-        if !self.started {
-            return self.begin().await;
-        }
-        let now = Instant::now();
-        if let Some(entry) = self.held.first_entry().filter(|entry| entry.key().0 <= now) {
-            let Held { from, body } = entry.remove();
-            self.deliver(from, body).await?;
-        }
-        if let Some((_, word)) = self.next_command.take_if(|(due, _)| *due <= now)
-            && let Err(reason) = self.command("", &word).await?
-        {
-            warn!(%reason, "the client cannot go on");
-        }
-        if let Some((due, (name, key))) = self.timers.pop(now) {
-            let elapsed = self.elapsed(now);
-            let Some(instance) = self.instances.get_mut(&name) else { return Ok(()) };
-            let mut outcome = std::mem::take(&mut self.outcome);
-            let rung = instance.machine.timer(&key, elapsed, &mut outcome);
-            let label = rung.expect("the machine made the key itself");
-            // Pulses must not drift apart: the next is counted from when this one was due.
-            let base = if self.parts.facts.synchronous { due } else { now };
-            self.carry_out(&name, Cause::Timer(label), outcome, base).await?;
-        }
-        Ok(())
-    }
-
-    /// The local clock, for detectors that read it.
-    fn elapsed(&self, now: Instant) -> Duration {
-        Duration::from_nanos(self.wall.at(now)).mul_f64(self.drift)
     }
 
     /// Starts the process without a name, and those that lived here before.
@@ -296,12 +267,17 @@ impl Engine {
             self.open(&name, begin_at).await?;
         }
         let status = self.instances.get("").map_or(Status::Idle, |it| it.status);
-        self.client_reacts(status);
+        self.client_reacts(status, begin_at);
         for ask in std::mem::take(&mut self.early_asks) {
             self.answer(ask).await?;
         }
+        let beginning = self.wall.at(begin_at);
         while let Some(arrival) = self.early.pop_front() {
-            self.arrive(arrival).await?;
+            let was_down = self.comes_back
+                && matches!(&arrival, Arrivals::Frame { body: Body::Message { due, .. }, .. } if *due < beginning);
+            if !was_down {
+                self.arrive(arrival).await?;
+            }
         }
         Ok(())
     }
@@ -312,15 +288,15 @@ impl Engine {
             return Ok(());
         }
         let mut machine = self.parts.machine.fresh();
-        let mut store = self.parts.directory.as_ref().map(|directory| directory.store(name));
-        let mut recovered = None;
-        if let Some(store) = &mut store {
-            recovered = store.load()?;
+        let (mut store, mut recovered) = (None, None);
+        if let Some(directory) = &self.parts.directory {
+            let mut opened = directory.store(name);
+            recovered = opened.load()?;
             if recovered.is_none() {
                 // From now on the process has lived, whether it ever stores anything or not.
-                let blank = machine.blank();
-                *store = save(store.clone(), blank).await?;
+                opened = save(opened, machine.blank()).await?;
             }
+            store = Some(opened);
         }
         let recorder = match (&self.parts.directory, self.parts.trace) {
             (Some(directory), true) => {
@@ -365,6 +341,9 @@ impl Engine {
     async fn arrive(&mut self, arrival: Arrivals) -> Result<(), EngineError> {
         match arrival {
             Arrivals::Peer(peer) => {
+                if self.gone.remove(&peer) {
+                    self.hear_of(Suspicion::Restore(peer)).await?;
+                }
                 if let Some(outgoing) = &self.parts.peers[peer.index()] {
                     outgoing.hint();
                     // It may be a new life, which knows of no locks.
@@ -380,14 +359,15 @@ impl Engine {
                         self.open(&name, Instant::now()).await?;
                     }
                 }
-                Body::Message { hold, .. } => {
+                Body::Goodbye => self.miss(from).await?,
+                Body::Message { due, .. } => {
                     let last = self.last_due[from.index()].filter(|_| self.fifo);
-                    let due = Instant::now() + Duration::from_nanos(hold);
-                    let due = last.map_or(due, |last| last.max(due));
                     // Almost always nothing is held back.
-                    if hold == 0 && last.is_none() {
-                        return self.deliver(from, body).await;
+                    if due == 0 && last.is_none() {
+                        return self.deliver(from, body, Instant::now()).await;
                     }
+                    let due = if due == 0 { Instant::now() } else { self.wall.instant(due) };
+                    let due = last.map_or(due, |last| last.max(due));
                     self.last_due[from.index()] = Some(due);
                     self.hold(due, from, body);
                 }
@@ -398,35 +378,35 @@ impl Engine {
 
     fn hold(&mut self, due: Instant, from: Address, body: Body) {
         self.next_held += 1;
-        self.held.insert((due, self.next_held), Held { from, body });
+        self.held.insert((due, from, self.next_held), body);
     }
 
     /// Whether a peer may have a process of this name started here.
     fn admit(&self, name: &str, from: Address) -> bool {
         let known = self.instances.contains_key(name);
-        let fine = known || (is_name(name) && self.instances.len() <= MOST_LOCKS);
+        let has_names = self.parts.facts.entry.problem == "mutual exclusion";
+        let fine = known || (has_names && is_name(name) && self.instances.len() <= MOST_LOCKS);
         if !fine {
             warn!(peer = self.id(from), "asks for a lock whose name will not do, or for one too many");
         }
         fine
     }
 
-    async fn deliver(&mut self, from: Address, body: Body) -> Result<(), EngineError> {
+    async fn deliver(&mut self, from: Address, body: Body, base: Instant) -> Result<(), EngineError> {
         let Body::Message { name, number, clock, bytes, .. } = body else { return Ok(()) };
         if !self.instances.contains_key(&name) {
             if !self.admit(&name, from) {
                 return Ok(());
             }
-            self.open(&name, Instant::now()).await?;
+            self.open(&name, base).await?;
         }
-        let now = Instant::now();
-        let elapsed = self.elapsed(now);
+        let elapsed = self.elapsed(Instant::now());
         let Some(instance) = self.instances.get_mut(&name) else { return Ok(()) };
         let mut outcome = std::mem::take(&mut self.outcome);
         match instance.machine.message(from, &bytes, elapsed, &mut outcome) {
             Ok(label) => {
                 self.received += 1;
-                self.carry_out(&name, Cause::Deliver { from, number, clock, label }, outcome, now).await
+                self.carry_out(&name, Cause::Deliver { from, number, clock, label }, outcome, base).await
             }
             Err(why) => {
                 warn!(peer = self.id(from), %why, "broke a connection off");
@@ -437,8 +417,13 @@ impl Engine {
         }
     }
 
-    /// Gives a command; the error says why it cannot be given.
-    async fn command(&mut self, name: &str, word: &str) -> Result<Result<(), String>, EngineError> {
+    /// Gives a command that was due at `base`; the error says why it cannot be given.
+    async fn command(
+        &mut self,
+        name: &str,
+        word: &str,
+        base: Instant,
+    ) -> Result<Result<(), String>, EngineError> {
         if !self.instances.contains_key(name) {
             if !is_name(name) {
                 return Ok(Err(format!("'{name}' will not do as a name: use letters, digits, - and _")));
@@ -450,10 +435,9 @@ impl Engine {
             if self.instances.len() > MOST_LOCKS {
                 return Ok(Err(format!("a node has at most {MOST_LOCKS} locks")));
             }
-            self.open(name, Instant::now()).await?;
+            self.open(name, base).await?;
         }
-        let now = Instant::now();
-        let elapsed = self.elapsed(now);
+        let elapsed = self.elapsed(Instant::now());
         let Some(instance) = self.instances.get_mut(name) else { return Ok(Err("it is gone".to_owned())) };
         let mut outcome = std::mem::take(&mut self.outcome);
         match instance.machine.command(word, elapsed, &mut outcome) {
@@ -461,7 +445,7 @@ impl Engine {
                 if let (Some(status), Status::Idle) = (said.status, instance.status) {
                     instance.status = status;
                 }
-                self.carry_out(name, Cause::Command(said), outcome, now).await?;
+                self.carry_out(name, Cause::Command(said), outcome, base).await?;
                 Ok(Ok(()))
             }
             None => {
@@ -477,39 +461,13 @@ impl Engine {
     }
 
     /// Whoever knows says who crashed or came back.
-    async fn foretell(&mut self, suspicion: Suspicion) -> Result<(), EngineError> {
+    async fn foretell(&mut self, name: &str, suspicion: Suspicion) -> Result<(), EngineError> {
         let now = Instant::now();
         let elapsed = self.elapsed(now);
-        let Some(instance) = self.instances.get_mut("") else { return Ok(()) };
+        let Some(instance) = self.instances.get_mut(name) else { return Ok(()) };
         let mut outcome = std::mem::take(&mut self.outcome);
         instance.machine.suspicion(suspicion, elapsed, &mut outcome);
-        self.carry_out("", Cause::Suspicion(suspicion), outcome, now).await
-    }
-
-    /// Leaves what it is in, and lets what it has sent get out.
-    async fn wind_up(&mut self) -> Result<(), EngineError> {
-        let inside: Vec<String> = self
-            .instances
-            .iter()
-            .filter(|(_, it)| it.status == Status::Inside)
-            .map(|(name, _)| name.clone())
-            .collect();
-        for name in inside {
-            info!(process = name, "leaves before it stops");
-            let _ = self.command(&name, "release").await?;
-        }
-        for peer in self.parts.peers.iter().flatten() {
-            peer.flushed(Duration::from_millis(500)).await;
-        }
-        let at = self.wall.at(Instant::now());
-        for instance in self.instances.values_mut() {
-            if let Some(recorder) = &mut instance.recorder {
-                recorder.record(at, Happening::Crash);
-                recorder.commit(|_| {})?;
-            }
-        }
-        info!("stopped");
-        Ok(())
+        self.carry_out(name, Cause::Suspicion(suspicion), outcome, now).await
     }
 
     fn id(&self, place: Address) -> u64 {

@@ -41,7 +41,7 @@ impl Engine {
             }
             Ask::Order(order) => self.obey(order).await?,
             Ask::Command { name, word, done } => {
-                let result = self.command(&name, word).await?;
+                let result = self.command(&name, word, Instant::now()).await?;
                 let _ = done.send(result);
             }
             Ask::Listen { name, to } => {
@@ -72,6 +72,7 @@ impl Engine {
                 if !self.started {
                     self.wall = Wall::new(zero);
                     self.begin_at = Some(self.wall.instant(at));
+                    self.comes_back = at > 0;
                 }
             }
             Order::Status => {
@@ -79,24 +80,28 @@ impl Engine {
                 self.report(&Report::Status(overview));
             }
             Order::Command { word, name } => {
-                if let Err(reason) = self.command(&name, &word).await? {
+                if let Err(reason) = self.command(&name, &word, Instant::now()).await? {
                     warn!(%reason, "cannot do what was asked");
                 }
             }
+            Order::CommandAt { word, at } => {
+                self.next_held += 1;
+                self.scheduled.insert((self.wall.instant(at), self.next_held), word);
+            }
             Order::Suspect(id) => {
                 if let Some(place) = self.place(id) {
-                    self.foretell(Suspicion::Suspect(place)).await?;
+                    self.foretell("", Suspicion::Suspect(place)).await?;
                 }
             }
             Order::Restore(id) => {
                 if let Some(place) = self.place(id) {
-                    self.foretell(Suspicion::Restore(place)).await?;
+                    self.foretell("", Suspicion::Restore(place)).await?;
                 }
             }
             Order::Clients(clients) => {
                 self.clients = Some(clients);
                 let status = self.instances.get("").map_or(Status::Idle, |it| it.status);
-                self.client_reacts(status);
+                self.client_reacts(status, Instant::now());
             }
             Order::Stop => self.stopping = true,
             // Nobody stands still.
@@ -168,7 +173,10 @@ impl Engine {
             locks: locks.map(|(name, it)| (name.clone(), it.status)).collect(),
             connected: connected.map(|(id, _)| *id).collect(),
             suspected: self.suspected.iter().map(|place| self.id(*place)).collect(),
-            pending: self.timers.pending() + self.held.len() + usize::from(self.next_command.is_some()),
+            pending: self.timers.pending()
+                + self.held.len()
+                + self.scheduled.len()
+                + usize::from(self.next_command.is_some()),
             sent: self.sent.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect(),
             received: self.received,
             entries: self.entries,

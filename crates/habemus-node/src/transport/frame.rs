@@ -73,6 +73,8 @@ pub enum Body {
         /// The name of the process.
         name: String,
     },
+    /// I stop in good order: do not wait until you miss me.
+    Goodbye,
     /// A message from a process to its namesake.
     Message {
         /// The name of the process; empty for the one without a name.
@@ -81,8 +83,9 @@ pub enum Body {
         number: u64,
         /// The sender's vector clock: places and counts. Empty if nobody records.
         clock: Vec<(u32, u32)>,
-        /// How long the receiver is to hold it back, in nanoseconds: a pretended latency.
-        hold: u64,
+        /// When the receiver is to take it, in nanoseconds since the run began; 0: at once. It makes a pretended
+        /// latency as long as it should be, however long the real way was.
+        due: u64,
         /// The message itself.
         bytes: Vec<u8>,
     },
@@ -182,11 +185,12 @@ mod tests {
         let message = ("[a-z]{0,8}", any::<u64>(), any::<Vec<(u32, u32)>>(), any::<u64>(), any::<Vec<u8>>());
         prop_oneof![
             "[a-z]{0,8}".prop_map(|name| Body::Open { name }),
-            message.prop_map(|(name, number, clock, hold, bytes)| Body::Message {
+            Just(Body::Goodbye),
+            message.prop_map(|(name, number, clock, due, bytes)| Body::Message {
                 name,
                 number,
                 clock,
-                hold,
+                due,
                 bytes
             }),
         ]

@@ -73,11 +73,16 @@ impl Outgoing {
     /// Sends a frame, now or when there is a connection. A full queue drops it, and so does a peer that is away if
     /// the frame is only background.
     pub(crate) fn send(&self, body: Body, background: bool) -> bool {
+        self.send_slowly(body, background, Instant::now())
+    }
+
+    /// As [`send`](Outgoing::send), for a frame that pretends to be on its way until `until`.
+    pub(crate) fn send_slowly(&self, body: Body, background: bool, until: Instant) -> bool {
         let mut queue = self.state.queue();
         if background && !queue.connected {
             return false;
         }
-        let there_was_room = queue.push(body, Instant::now());
+        let there_was_room = queue.push(body, Instant::now(), until);
         drop(queue);
         self.state.filled.notify_one();
         there_was_room

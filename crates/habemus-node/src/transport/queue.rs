@@ -25,7 +25,7 @@ pub const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     /// Frames in order; the first `sent` of them have been sent.
-    frames: VecDeque<(u64, Instant, Bytes)>,
+    frames: VecDeque<Waiting>,
     sent: usize,
     /// The number of the last frame that was put in.
     last: u64,
@@ -34,9 +34,18 @@ pub(crate) struct Queue {
     pub(crate) connected: bool,
 }
 
+#[derive(Debug)]
+struct Waiting {
+    number: u64,
+    since: Instant,
+    /// Until when it pretends to be on its way: a process that is new by then gets it all the same.
+    until: Instant,
+    bytes: Bytes,
+}
+
 impl Queue {
-    /// Puts a frame in; says whether there was room.
-    pub(crate) fn push(&mut self, body: Body, now: Instant) -> bool {
+    /// Puts a frame in that pretends to be on its way until `until`; says whether there was room.
+    pub(crate) fn push(&mut self, body: Body, now: Instant, until: Instant) -> bool {
         if !self.connected {
             self.forget_old(now);
         }
@@ -45,14 +54,14 @@ impl Queue {
         }
         self.last += 1;
         let frame = Frame { number: self.last, body };
-        self.frames.push_back((self.last, now, frame.encode_with_length()));
+        let bytes = frame.encode_with_length();
+        self.frames.push_back(Waiting { number: self.last, since: now, until, bytes });
         true
     }
 
     /// The next frame to send.
     pub(crate) fn next(&mut self) -> Option<Bytes> {
-        let (_, _, bytes) = self.frames.get(self.sent)?;
-        let bytes = bytes.clone();
+        let bytes = self.frames.get(self.sent)?.bytes.clone();
         self.sent += 1;
         if self.sent > MOST_KEPT {
             self.frames.pop_front();
@@ -66,12 +75,14 @@ impl Queue {
         self.connected = true;
         if self.peer_life == Some(life) {
             // What it has need not be kept; what it has not is sent again.
-            while self.frames.front().is_some_and(|(number, ..)| *number <= received) {
+            while self.frames.front().is_some_and(|frame| frame.number <= received) {
                 self.frames.pop_front();
             }
         } else {
-            // What was sent was meant for a life that is over.
-            self.frames.drain(..self.sent);
+            // What was sent was meant for a life that is over, but for what has not arrived yet.
+            let unsent = self.frames.split_off(self.sent);
+            self.frames.retain(|frame| frame.until > now);
+            self.frames.extend(unsent);
             self.peer_life = Some(life);
         }
         self.sent = 0;
@@ -89,8 +100,9 @@ impl Queue {
 
     /// Forgets what has waited too long for a peer that is away.
     fn forget_old(&mut self, now: Instant) {
-        while let Some((_, since, _)) = self.frames.get(self.sent)
-            && now.duration_since(*since) > PATIENCE
+        while let Some(frame) = self.frames.get(self.sent)
+            && now.duration_since(frame.since) > PATIENCE
+            && frame.until <= now
         {
             self.frames.remove(self.sent);
         }
@@ -114,10 +126,10 @@ mod tests {
     fn the_same_life_gets_again_what_it_has_not_received() {
         let (mut queue, now) = (Queue::default(), Instant::now());
         queue.connect(7, 0, now);
-        (0..4).for_each(|name| assert!(queue.push(body(name), now)));
+        (0..4).for_each(|name| assert!(queue.push(body(name), now, now)));
         assert_eq!(numbers(&mut queue), [1, 2, 3, 4]);
         queue.disconnect();
-        queue.push(body(5), now);
+        queue.push(body(5), now, now);
         queue.connect(7, 2, now);
         assert_eq!(numbers(&mut queue), [3, 4, 5]);
     }
@@ -126,19 +138,32 @@ mod tests {
     fn a_new_life_gets_nothing_that_was_sent_to_the_old_one() {
         let (mut queue, now) = (Queue::default(), Instant::now());
         queue.connect(7, 0, now);
-        (0..3).for_each(|name| assert!(queue.push(body(name), now)));
+        (0..3).for_each(|name| assert!(queue.push(body(name), now, now)));
         numbers(&mut queue);
         queue.disconnect();
-        queue.push(body(4), now);
+        queue.push(body(4), now, now);
         queue.connect(8, 0, now);
         assert_eq!(numbers(&mut queue), [4]);
     }
 
     #[test]
+    fn a_new_life_gets_what_was_sent_to_the_old_one_and_has_not_arrived_yet() {
+        let (mut queue, now) = (Queue::default(), Instant::now());
+        queue.connect(7, 0, now);
+        queue.push(body(1), now, now);
+        queue.push(body(2), now, now + Duration::from_secs(1));
+        numbers(&mut queue);
+        queue.disconnect();
+        queue.push(body(3), now, now);
+        queue.connect(8, 0, now + Duration::from_millis(500));
+        assert_eq!(numbers(&mut queue), [2, 3]);
+    }
+
+    #[test]
     fn frames_wait_for_a_peer_only_so_long() {
         let (mut queue, now) = (Queue::default(), Instant::now());
-        queue.push(body(1), now);
-        queue.push(body(2), now + PATIENCE);
+        queue.push(body(1), now, now);
+        queue.push(body(2), now + PATIENCE, now);
         queue.connect(7, 0, now + PATIENCE + Duration::from_millis(1));
         assert_eq!(numbers(&mut queue), [2]);
     }
@@ -146,8 +171,8 @@ mod tests {
     #[test]
     fn there_is_room_for_so_many_and_no_more() {
         let (mut queue, now) = (Queue::default(), Instant::now());
-        assert!((0..MOST_WAITING).all(|name| queue.push(body(name), now)));
-        assert!(!queue.push(body(0), now));
+        assert!((0..MOST_WAITING).all(|name| queue.push(body(name), now, now)));
+        assert!(!queue.push(body(0), now, now));
         queue.connect(7, 0, now);
         assert_eq!(numbers(&mut queue).len(), MOST_WAITING);
         // Only the last ones are kept for a second try.

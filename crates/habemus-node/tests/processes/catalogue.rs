@@ -46,7 +46,7 @@ fn assert_kept(cluster: &Cluster, entry: &Entry) {
         options: &options,
         pulse: habemus::DEFAULT_PULSE,
         seed: 1,
-        signatures: Some(habemus_signatures::ed25519),
+        signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
     };
     let ending = Ending { stop: String::new(), quiet: false, over: false, complete: true, time: 0 };
     let trace = cluster.trace(None).expect("traces can be read");

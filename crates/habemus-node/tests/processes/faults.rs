@@ -1,8 +1,11 @@
 //! SIGKILL, SIGSTOP, restarts from disk, cuts.
 
+use std::time::Duration;
+
 use habemus::Status;
 use habemus_node::Order;
 use habemus_trace::Happening;
+use tokio::time::Instant;
 
 use crate::bench::{Scratch, cluster, until};
 
@@ -64,6 +67,44 @@ async fn a_leader_that_reaches_nobody_is_replaced_by_the_majority() {
     cluster.end().await;
 }
 
+/// How long the others take to agree on another leader, once killed and once told to stop.
+async fn times_to_replace_a_leader(algorithm: &str, flags: &[&str]) -> [Duration; 2] {
+    let scratch = Scratch::new();
+    let mut cluster = cluster(&scratch, algorithm, 5, flags).await;
+    cluster.order(1, Order::Command { word: "elect".to_owned(), name: String::new() });
+    let mut times = [Duration::ZERO; 2];
+    for (kindly, time) in times.iter_mut().enumerate() {
+        until(&mut cluster, "all agree", |it| it.agreed_leader().is_some()).await;
+        // Everybody has heard of everybody.
+        let deadline = Instant::now() + Duration::from_millis(500);
+        while cluster.attend(deadline).await.expect("no node ends by itself").is_some() {}
+        until(&mut cluster, "all agree still", |it| it.agreed_leader().is_some()).await;
+        let leader = cluster.agreed_leader().unwrap();
+        let began = Instant::now();
+        if kindly == 1 {
+            cluster.terminate(leader).await;
+        } else {
+            cluster.kill(leader).await;
+        }
+        until(&mut cluster, "the others agree", |it| it.agreed_leader().is_some_and(|other| other != leader))
+            .await;
+        *time = began.elapsed();
+        cluster.restart(leader, false).await.unwrap();
+    }
+    cluster.end().await;
+    times
+}
+
+#[tokio::test]
+async fn a_leader_that_is_told_to_stop_need_not_be_missed_first() {
+    let detector = ["--detector", "heartbeat", "--option", "heartbeat-timeout=3s"];
+    let timeouts = ["--option", "least-timeout=2s", "--option", "most-timeout=3s"];
+    for (algorithm, flags) in [("bully", detector), ("majority", timeouts)] {
+        let [killed, stopped] = times_to_replace_a_leader(algorithm, &flags).await;
+        assert!(stopped * 3 < killed, "{algorithm}: {stopped:?} after SIGTERM, {killed:?} after SIGKILL");
+    }
+}
+
 #[tokio::test]
 async fn a_holder_that_is_told_to_stop_hands_the_lock_over() {
     let scratch = Scratch::new();
@@ -85,7 +126,7 @@ async fn locks_have_names_and_do_not_wait_for_each_other() {
     let named = |name: &str| Order::Command { word: "acquire".to_owned(), name: name.to_owned() };
     cluster.order(1, named("orders"));
     cluster.order(2, named("stock"));
-    let deadline = tokio::time::Instant::now() + crate::bench::LONG;
+    let deadline = Instant::now() + crate::bench::LONG;
     loop {
         let overviews = cluster.overviews(deadline).await.unwrap();
         let inside = |id: u64, name: &str| {
@@ -94,7 +135,7 @@ async fn locks_have_names_and_do_not_wait_for_each_other() {
         if inside(1, "orders") && inside(2, "stock") {
             break;
         }
-        assert!(tokio::time::Instant::now() < deadline, "{overviews:?}");
+        assert!(Instant::now() < deadline, "{overviews:?}");
     }
     cluster.end().await;
 }

@@ -6,3 +6,4 @@ mod faults;
 mod namespaces;
 mod random_faults;
 mod refusals;
+mod signatures;

@@ -27,6 +27,8 @@ fn bad_input_is_refused_with_what_would_do() {
         (&["--algorithm", "bully", "--detector", "oracle"], "no oracle on a real network"),
         (&["--algorithm", "bully", "-o", "colour=red"], "there is no option 'colour'"),
         (&["--algorithm", "capture-sync"], "works in pulses"),
+        (&["--algorithm", "signed-generals", "--begin-at", "1"], "no keys were given"),
+        (&["--algorithm", "signed-generals", "--keys", "/nonexistent/x"], "`habemus certs` makes keys"),
         (&["--algorithm", "bully", "--ids", "2,3"], "node 1 is not among the processes"),
     ] {
         let output = with(arguments);
@@ -44,8 +46,10 @@ async fn a_damaged_store_is_refused_and_left_alone() {
     let directory = scratch.path().join("node-1");
     let stable = directory.join("@main.stable");
     let mut bytes = std::fs::read(&stable).unwrap();
-    let last = bytes.len() - 1;
-    bytes[last] ^= 1;
+    // Both slots, wherever the last value is.
+    for slot in [4096, 8192] {
+        bytes[slot + 20] ^= 1;
+    }
     std::fs::write(&stable, &bytes).unwrap();
     let directory = directory.to_str().unwrap();
     let output = node(&[
@@ -61,7 +65,7 @@ async fn a_damaged_store_is_refused_and_left_alone() {
         directory,
     ]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(complaint(&output).contains("checksum is wrong"), "{}", complaint(&output));
+    assert!(complaint(&output).contains("checksums are wrong"), "{}", complaint(&output));
     assert!(complaint(&output).contains("Restore it from a copy"), "{}", complaint(&output));
     assert_eq!(std::fs::read(&stable).unwrap(), bytes);
 }
@@ -111,7 +115,7 @@ async fn garbage_costs_the_connection_and_never_the_node() {
             name: String::new(),
             number: 0,
             clock: Vec::new(),
-            hold: 0,
+            due: 0,
             bytes: vec![0xee; 30],
         };
         let garbled = Frame { number: 1, body: message }.encode_with_length();
@@ -174,13 +178,8 @@ async fn mutated_conversations_never_bring_a_node_down() {
             Hello { cluster: "habemus".to_owned(), system: system.clone(), from: 2, to: 1, life }.encode();
         let mut bytes = [(hello.len() as u32).to_be_bytes().as_slice(), &hello].concat();
         for number in 1..4 {
-            let body = Body::Message {
-                name: String::new(),
-                number,
-                clock: vec![(0, 1)],
-                hold: 0,
-                bytes: vec![0, 0],
-            };
+            let body =
+                Body::Message { name: String::new(), number, clock: vec![(0, 1)], due: 0, bytes: vec![0, 0] };
             bytes.extend_from_slice(&Frame { number, body }.encode_with_length());
         }
         bytes

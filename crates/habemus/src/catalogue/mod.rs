@@ -85,7 +85,7 @@ impl Entry {
             options: &BTreeMap::new(),
             pulse: crate::DEFAULT_PULSE,
             seed: 0,
-            signatures: Some(signatures::unsigned),
+            signatures: Some(Scheme::Made(signatures::unsigned)),
         };
         build(&request, Ask).unwrap_or(false)
     }

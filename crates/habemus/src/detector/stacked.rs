@@ -116,6 +116,10 @@ where
     fn on_suspicion(&mut self, suspicion: Suspicion, cx: &mut Context<'_, Self>) {
         self.run(cx, |process, cx| process.on_suspicion(suspicion, cx));
     }
+
+    fn on_stop(&mut self, cx: &mut Context<'_, Self>) {
+        self.run(cx, Process::on_stop);
+    }
 }
 
 impl<D, A> Stacked<D, A>

@@ -173,6 +173,16 @@ macro_rules! any_election {
                     _ => unreachable!("the choice is made once"),
                 }
             }
+
+            fn on_stop(&mut self, cx: &mut Context<'_, Self>) {
+                match (self, cx.config()) {
+                    $((AnyElection::$name(election), Choice::$name(system)) => {
+                        let ((), step) = cx.inner(system, |cx| election.on_stop(cx));
+                        pass_on(step, cx, Message::$name, Timer::$name, Remembered::$name);
+                    })+
+                    _ => unreachable!("the choice is made once"),
+                }
+            }
         }
     };
 }

@@ -183,10 +183,11 @@ impl CollectingRing {
             self.settle(leader, cx);
             self.announce(leader, cx);
         } else {
+            let place = members.len();
             members.push(me);
             cx.send(self.next_operational(cx), Message::Election(members));
             if cx.config().announce != Announce::Nobody {
-                self.wait(cx);
+                self.wait(place, cx);
             }
         }
     }
@@ -211,15 +212,15 @@ impl CollectingRing {
     fn start(&mut self, cx: &mut Context<'_, Self>) {
         let me = Member { id: cx.id(), address: cx.me() };
         cx.send(self.next_operational(cx), Message::Election(vec![me]));
-        self.wait(cx);
+        self.wait(0, cx);
     }
 
-    /// Gives the result the time of two turns. Whose patience ends first starts anew, and the others, reached
-    /// by its list, wait again: hence the jitter.
-    fn wait(&mut self, cx: &mut Context<'_, Self>) {
+    /// Gives the result the time of two turns, and of as many hops more as the list had come. So the first on it
+    /// that still lives is the first to lose patience, and its new list reaches the others before they lose theirs.
+    fn wait(&mut self, place: usize, cx: &mut Context<'_, Self>) {
         self.electing = true;
-        let turn = cx.config().hop_timeout.saturating_mul(cx.process_count() as u32);
-        cx.set_timer(Timer::NoResult, turn.saturating_mul(2)..=turn.saturating_mul(3));
+        let hops = 2 * cx.process_count() + place;
+        cx.set_timer(Timer::NoResult, cx.config().hop_timeout.saturating_mul(hops as u32));
     }
 
     /// The best on the list that is not known to be dead; `me` is on it.
@@ -305,10 +306,10 @@ mod tests {
         (Address(id - 1), message)
     }
 
-    fn waits(step: &Step<CollectingRing>) -> bool {
-        let turn = Config::default().hop_timeout * 5;
-        step.effects
-            .contains(&Effect::SetTimer { timer: Timer::NoResult, after: (2 * turn..=3 * turn).into() })
+    /// It waits for two turns of the ring, and for so many hops more.
+    fn waits(step: &Step<CollectingRing>, hops: u32) -> bool {
+        let after = Config::default().hop_timeout * (10 + hops);
+        step.effects.contains(&Effect::SetTimer { timer: Timer::NoResult, after: after.into() })
     }
 
     /// S0: "envia mensagem de eleição com seu ID ao próximo processo operacional no anel".
@@ -318,7 +319,7 @@ mod tests {
         p.suspicion(Suspicion::Suspect(Address(3)));
         let step = p.command(Command::Elect);
         assert_eq!(step.sent(), [to(5, election([3]))]);
-        assert!(waits(&step));
+        assert!(waits(&step, 0));
         assert!(p.command(Command::Elect).is_empty(), "it waits for the result already");
     }
 
@@ -339,7 +340,7 @@ mod tests {
         let mut p = three(Config::default());
         let step = p.message(Address(1), election([1, 2]));
         assert_eq!(step.sent(), [to(4, election([1, 2, 3]))]);
-        assert!(waits(&step), "if nothing comes of it, it will start a round of its own");
+        assert!(waits(&step, 2), "if nothing comes of it, it will start a round of its own");
     }
 
     /// S0: "ao receber mensagem que circulou o anel, envia mensagem coordenador a todos (maior ID recebido)".
@@ -420,7 +421,7 @@ mod tests {
         p.command(Command::Elect);
         let step = p.timer(Timer::NoResult);
         assert_eq!(step.sent(), [to(4, election([3]))]);
-        assert!(waits(&step));
+        assert!(waits(&step, 0));
     }
 
     #[test]

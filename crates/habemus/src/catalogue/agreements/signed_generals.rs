@@ -42,8 +42,8 @@ pub(in crate::catalogue) fn build<V: Visitor>(
 ) -> Result<V::Result, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
-    let Some(scheme) = request.signatures else {
-        let reason = format!("{} needs signatures, and whoever runs it here has none to hand in", entry.name);
+    let Some(scheme) = &request.signatures else {
+        let reason = format!("{} needs signatures, and no keys were given", entry.name);
         return Err(SetupError::Unfit { what: "algorithm", name: entry.name.to_owned(), reason });
     };
     let variants = [("signed", Variant::Signed), ("mutant-no-verification", Variant::MutantNoVerification)];
@@ -53,7 +53,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
         m,
         commander: options.process("commander")?.map_or(Address(0), |(_, address)| address),
         treason: treason(options, request, m)?,
-        signatures: scheme(&request.ids),
+        signatures: scheme.keys(&request.ids),
     };
     let network = Complete::new(request.ids.len());
     let mut system: System<Synchronous<SignedGenerals>> = System::new(network, request.ids.clone(), config)?;

@@ -111,7 +111,7 @@ mod tests {
     fn without_signatures_nobody_can_sign() {
         let refused = refusal("signed-generals", &[], None).expect("there are no signatures");
         assert!(refused.contains("needs signatures"), "{refused}");
-        assert_eq!(refusal("signed-generals", &[], Some(signatures::unsigned)), None);
+        assert_eq!(refusal("signed-generals", &[], Some(Scheme::Made(signatures::unsigned))), None);
     }
 
     #[test]

@@ -67,6 +67,30 @@ impl Majority {
         self.await_leader(cx);
     }
 
+    /// Steps down and names an heir: whoever has answered last is the likeliest to be there.
+    pub(super) fn resign(&mut self, cx: &mut Context<'_, Self>) {
+        let Role::Leader { heard, .. } = &self.role else { return };
+        let heir = heard.iter().max_by_key(|(_, round)| **round).map(|(&address, _)| address);
+        let term = self.stable.term;
+        self.step_down(cx);
+        if let Some(heir) = heir {
+            cx.broadcast(&Message::Resign { term, heir });
+        }
+    }
+
+    /// Nobody is bound to a leader that says itself that it leads no longer.
+    pub(super) fn on_resign(&mut self, from: Address, heir: Address, cx: &mut Context<'_, Self>) {
+        if self.leader != Some(from) {
+            return; // It is late: there is another leader, or the term is over.
+        }
+        self.tell(None, cx);
+        self.await_leader(cx);
+        if heir == cx.me() {
+            // A moment later, so that those whose votes it needs have heard, too, that they are free.
+            cx.set_timer(Timer::Election, cx.config().interval / 10);
+        }
+    }
+
     pub(super) fn on_heartbeat(&mut self, from: Address, term: u64, round: u64, cx: &mut Context<'_, Self>) {
         if self.is_leader() {
             return; // A term has one leader: only a mutant comes here.

@@ -1,5 +1,7 @@
 //! What the processes of a majority election say.
 
+use crate::Address;
+
 /// What processes send each other. S4: "o mandato é associado a todas as comunicações".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -39,6 +41,13 @@ pub enum Message {
         /// The heartbeat that is answered.
         round: u64,
     },
+    /// "I lead no longer, and you are not bound to me." The heir stands for election at once; nothing answers it.
+    Resign {
+        /// The term that the sender led.
+        term: u64,
+        /// Who is to stand.
+        heir: Address,
+    },
     /// "Your term is over." It answers a request of an older term, which is discarded all the same; without it,
     /// a process of a newer term than the leader's could never follow anybody.
     Outdated {
@@ -57,6 +66,7 @@ impl Message {
             | Message::Granted { term }
             | Message::Heartbeat { term, .. }
             | Message::Heard { term, .. }
+            | Message::Resign { term, .. }
             | Message::Outdated { term } => term,
         }
     }
@@ -81,6 +91,7 @@ impl crate::Message for Message {
             Message::Granted { .. } => "Granted",
             Message::Heartbeat { .. } => "Heartbeat",
             Message::Heard { .. } => "Heard",
+            Message::Resign { .. } => "Resign",
             Message::Outdated { .. } => "Outdated",
         }
     }

@@ -148,6 +148,7 @@ impl Process for Majority {
             Message::Granted { .. } => self.on_granted(from, cx),
             Message::Heartbeat { term, round } => self.on_heartbeat(from, term, round, cx),
             Message::Heard { round, .. } => self.on_heard(from, round, cx),
+            Message::Resign { heir, .. } => self.on_resign(from, heir, cx),
             Message::Outdated { .. } => {} // It has done its work: the newer term is entered.
         }
     }
@@ -162,6 +163,13 @@ impl Process for Majority {
             }
             Timer::Beat => self.beat(cx),
             Timer::Reliance { term, round } => self.on_reliance_over(term, round, cx),
+        }
+    }
+
+    /// A leader that stops need not be missed first.
+    fn on_stop(&mut self, cx: &mut Context<'_, Self>) {
+        if self.is_leader() {
+            self.resign(cx);
         }
     }
 }

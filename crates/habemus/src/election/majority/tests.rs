@@ -335,3 +335,46 @@ fn only_the_first_heartbeat_is_worth_drawing() {
     assert!(Message::Heard { term: 1, round: 2 }.is_background());
     assert!(!Majority::is_background(&Timer::Election) && Majority::is_background(&Timer::Beat));
 }
+
+#[test]
+fn a_leader_that_is_to_stop_steps_down_and_names_the_one_that_answered_last() {
+    let mut p = elected(&Config::default());
+    p.message(Address(0), Message::Heard { term: 1, round: 1 });
+    p.timer(Timer::Beat);
+    p.message(Address(3), Message::Heard { term: 1, round: 2 });
+    let step = p.stop();
+    assert_eq!(step.outputs(), [Output::Leaderless]);
+    assert_eq!(step.sent(), to_all(Message::Resign { term: 1, heir: Address(3) }));
+    assert!(p.stop().is_empty(), "it leads no longer");
+    assert!(three(Config::default()).stop().is_empty(), "who does not lead has nothing to hand over");
+}
+
+#[test]
+fn nobody_is_bound_to_a_leader_that_has_resigned() {
+    let mut p = three(Config::default());
+    p.message(Address(0), Message::Heartbeat { term: 1, round: 1 });
+    assert!(p.message(Address(1), Message::PreVote { term: 1 }).is_empty(), "it is bound");
+    let step = p.message(Address(0), Message::Resign { term: 1, heir: Address(1) });
+    assert_eq!(step.outputs(), [Output::Leaderless]);
+    let step = p.message(Address(1), Message::PreVote { term: 1 });
+    assert_eq!(step.sent(), [(Address(1), Message::PreGranted { term: 1 })]);
+}
+
+#[test]
+fn the_heir_stands_at_once() {
+    let mut p = three(Config::default());
+    p.message(Address(0), Message::Heartbeat { term: 1, round: 1 });
+    let step = p.message(Address(0), Message::Resign { term: 1, heir: ME });
+    assert!(sets(&step, Timer::Election, millis(5)));
+    assert_eq!(p.timer(Timer::Election).sent(), to_all(Message::PreVote { term: 1 }));
+}
+
+/// A message may be late: the loyalty to another leader is not its business.
+#[test]
+fn a_resignation_of_the_past_frees_nobody() {
+    let mut p = three(Config::default());
+    p.message(Address(0), Message::Heartbeat { term: 1, round: 1 });
+    p.message(Address(1), Message::Heartbeat { term: 2, round: 1 });
+    assert!(p.message(Address(0), Message::Resign { term: 1, heir: ME }).is_empty());
+    assert!(p.process.loyal);
+}

@@ -190,6 +190,10 @@ impl<E: Process<Problem = Election>> Process for Elected<E> {
         self.on_change_of_the_living(suspicion, cx);
         self.elect(cx, |election, cx| election.on_suspicion(suspicion, cx));
     }
+
+    fn on_stop(&mut self, cx: &mut Context<'_, Self>) {
+        self.elect(cx, E::on_stop);
+    }
 }
 
 impl<E: Process<Problem = Election>> Elected<E> {

@@ -1,0 +1,72 @@
+//! The end of a node, in good order: its own, and that of a peer that says goodbye.
+
+use std::time::Duration;
+
+use habemus::{Address, Status, Suspicion};
+use habemus_trace::Happening;
+use tokio::time::Instant;
+use tracing::info;
+
+use super::{Cause, Engine, EngineError};
+use crate::transport::frame::Body;
+
+impl Engine {
+    /// A peer has said that it stops. Whoever listens to a detector need not wait until that notices; a supervisor that
+    /// plays the oracle says it itself.
+    pub(super) async fn miss(&mut self, peer: Address) -> Result<(), EngineError> {
+        let facts = &self.parts.facts;
+        info!(peer = self.id(peer), "has stopped");
+        if facts.entry.detectors.is_empty() || facts.oracle.is_some() || !self.gone.insert(peer) {
+            return Ok(());
+        }
+        self.hear_of(Suspicion::Suspect(peer)).await
+    }
+
+    /// Tells all processes of the node what is known for certain of a peer.
+    pub(super) async fn hear_of(&mut self, suspicion: Suspicion) -> Result<(), EngineError> {
+        for name in self.instances.keys().cloned().collect::<Vec<_>>() {
+            self.foretell(&name, suspicion).await?;
+        }
+        Ok(())
+    }
+
+    /// Leaves what it is in, hands over what it can, and lets what it has sent get out.
+    pub(super) async fn wind_up(&mut self) -> Result<(), EngineError> {
+        let inside: Vec<String> = self
+            .instances
+            .iter()
+            .filter(|(_, it)| it.status == Status::Inside)
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in inside {
+            info!(process = name, "leaves before it stops");
+            let _ = self.command(&name, "release", Instant::now()).await?;
+        }
+        let now = Instant::now();
+        for name in self.instances.keys().cloned().collect::<Vec<_>>() {
+            let elapsed = self.elapsed(now);
+            let Some(instance) = self.instances.get_mut(&name) else { continue };
+            let mut outcome = std::mem::take(&mut self.outcome);
+            instance.machine.stop(elapsed, &mut outcome);
+            self.carry_out(&name, Cause::Stop, outcome, now).await?;
+        }
+        let at = self.wall.at(Instant::now());
+        for instance in self.instances.values_mut() {
+            if let Some(recorder) = &mut instance.recorder {
+                recorder.record(at, Happening::Crash);
+                recorder.commit(|_| {})?;
+            }
+            // Whoever listens learns that it is over before anybody else can take its place.
+            instance.listeners.clear();
+        }
+        tokio::task::yield_now().await;
+        for peer in self.parts.peers.iter().flatten() {
+            peer.send(Body::Goodbye, true);
+        }
+        for peer in self.parts.peers.iter().flatten() {
+            peer.flushed(Duration::from_millis(500)).await;
+        }
+        info!("stopped");
+        Ok(())
+    }
+}
