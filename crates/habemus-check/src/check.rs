@@ -5,6 +5,7 @@ use std::time::Instant;
 use habemus::catalogue::{self, Request, Setup, SetupError, Visitor};
 use habemus::property::Monitor;
 use habemus::{Problem, Process, Status};
+use habemus_trace::Origin;
 
 use crate::environment::MOST_PARTITIONED;
 use crate::explore::{Control, Explored, Stop, explore};
@@ -80,7 +81,11 @@ impl From<Trouble> for CheckError {
 /// # Errors
 /// If the request or the setting makes no sense, or if the algorithm is not a pure state machine.
 pub fn check(request: &Request<'_>, setting: &Setting, control: &Control) -> Result<Report, CheckError> {
-    catalogue::build(request, Check { setting, control }).map_err(CheckError::Setup)?
+    let mut report = catalogue::build(request, Check { setting, control }).map_err(CheckError::Setup)??;
+    for trace in report.properties.iter_mut().filter_map(|line| line.counterexample.as_mut()) {
+        trace.header.origin = Some(Origin::of(request));
+    }
+    Ok(report)
 }
 
 struct Check<'a> {

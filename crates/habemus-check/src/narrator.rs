@@ -38,6 +38,8 @@ pub(crate) struct Narrator<'a, P: Process> {
     now: u64,
     monitors: Vec<Option<<P::Problem as Problem>::Monitor>>,
     explanation: Option<String>,
+    /// From which record on it goes round in a circle.
+    circle: Option<usize>,
     records: Vec<Record>,
 }
 
@@ -53,6 +55,7 @@ impl<'a, P: Process> Narrator<'a, P> {
             now: 0,
             monitors: system.watching.monitors(system.watching.first()),
             explanation: None,
+            circle: None,
             records: Vec::new(),
             system,
             story,
@@ -69,6 +72,7 @@ impl<'a, P: Process> Narrator<'a, P> {
             self.now += STEP;
             let actor = Address(u32::from(step.actor));
             if self.story.cycle == Some(index) {
+                self.circle = Some(self.records.len());
                 self.remark("from here on it goes round in a circle");
             }
             match step.act {
@@ -101,6 +105,8 @@ impl<'a, P: Process> Narrator<'a, P> {
             processes: setup.population.ids.iter().map(|id| id.0).collect(),
             topology: setup.topology.clone(),
             seed: None,
+            origin: None,
+            circle: self.circle,
         };
         (Trace { header, records: self.records }, self.explanation)
     }

@@ -1,6 +1,6 @@
 //! `habemus check`: every run of a small system.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use habemus::catalogue::{self, Entry};
 use habemus::{Address, Id};
 use habemus_check::{
-    Budget, Control, Extent, MOST_FAULTS, Order, Properties, Report, Setting, Start, Timers, Verdict,
+    Budget, Control, Extent, MOST_FAULTS, Order, Properties, Replay, Report, Setting, Start, Timers, Verdict,
 };
 use habemus_scenario::{Action, Processes, Scenario, script};
 
@@ -25,6 +25,9 @@ use crate::{Outcome, interrupt, output, show};
   habemus check bully --crashes 1 --suspicions 1
   habemus check anonymous-ring --property uniqueness --draw svg --out two-leaders.svg
   habemus check exhibits/s4-quorum-amnesia.toml --memory 8G
+  habemus check bully --partitions 1 --property uniqueness --trace split.jsonl --scenario split.toml
+  habemus run --replay split.jsonl
+  habemus run split.toml --draw text
 
 Exit codes: 0 every checked property holds, 1 one is violated, 2 bad input, 3 incomplete.")]
 pub(crate) struct Check {
@@ -104,6 +107,9 @@ pub(crate) struct Check {
     /// Write a run that breaks a property to a file, as JSON lines.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     trace: Option<PathBuf>,
+    /// Write it to a file as a scenario that the simulator plays, in which a script calls every event.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    scenario: Option<PathBuf>,
     /// Draw a run that breaks a property [default: text].
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
     draw: Option<Format>,
@@ -226,6 +232,9 @@ impl Check {
         if let (Some(path), Some(trace)) = (&self.trace, counterexample) {
             output::write_file(path, |file| trace.write(file))?;
         }
+        if let (Some(path), Some(trace)) = (&self.scenario, counterexample) {
+            write_scenario(path, &habemus_check::replay(trace, None)?)?;
+        }
         let format = self.draw.unwrap_or(Format::Text);
         if let Some(trace) = counterexample
             && (self.style.out.is_some() || !self.json)
@@ -244,6 +253,17 @@ impl Check {
             output::print(&text)
         }
     }
+}
+
+/// Writes a repeated run as a scenario.
+pub(crate) fn write_scenario(path: &Path, replay: &Replay) -> Result<(), Complaint> {
+    let Some(scenario) = replay.scenario() else {
+        let why = "this run goes round in a circle for ever, and a script has an end: no scenario was written. \
+                   --trace FILE keeps the run, and habemus run --replay FILE repeats it.";
+        anstream::eprint!("{}", show::wrap("note: ", why, 80));
+        return Ok(());
+    };
+    output::write_file(path, |file| file.write_all(habemus_scenario::to_toml(&scenario).as_bytes()))
 }
 
 /// More threads than this have never helped anybody.
