@@ -1,13 +1,13 @@
 //! The processes of a run that is repeated.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use habemus::catalogue::Setup;
 use habemus::{
-    Address, Chooser, Command, Context, Effect, Problem, Process, Status, Step, Suspicion, Topology,
+    Address, Chooser, Command, Context, Effect, Message, Problem, Process, Status, Step, Suspicion, Topology,
 };
-use habemus_scenario::{Action, Cue, MessageFate, Occasion};
+use habemus_scenario::{Action, Cue, MessageFate, Occasion, Trigger, TriggerKind};
 use habemus_trace::{Dropped, Happening, Record};
 
 use crate::local::Branch;
@@ -56,6 +56,9 @@ struct Actor<P: Process> {
     due: VecDeque<Effect<P>>,
     /// Whether nothing of the present step has been seen yet.
     is_fresh: bool,
+    /// How many messages of each kind it has sent, and the kind of the last.
+    sent: BTreeMap<&'static str, u32>,
+    last_sent: Option<&'static str>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -69,6 +72,8 @@ struct Flight<M> {
 /// What a record comes to, worked out but not yet done.
 pub(super) struct Deed<P: Process> {
     cue: Option<Action>,
+    /// What the cue waits for, if not for its time.
+    trigger: Option<Trigger>,
     choices: Vec<u32>,
     /// The message that is no longer on its way.
     landed: Option<usize>,
@@ -108,7 +113,7 @@ enum Spent<P: Process> {
 
 impl<P: Process> Deed<P> {
     fn new(what: What<P>) -> Self {
-        Deed { cue: None, choices: Vec::new(), landed: None, what }
+        Deed { cue: None, trigger: None, choices: Vec::new(), landed: None, what }
     }
 }
 
@@ -123,6 +128,8 @@ impl<'a, P: Process> Cast<'a, P> {
             stable_before: None,
             due: VecDeque::new(),
             is_fresh: false,
+            sent: BTreeMap::new(),
+            last_sent: None,
         };
         Cast {
             actors: vec![actor; setup.system.len()],
@@ -214,7 +221,8 @@ impl<'a, P: Process> Cast<'a, P> {
 
     /// Does what a record comes to.
     pub(super) fn commit(&mut self, time: u64, deed: Deed<P>) {
-        let occasion = Occasion::At(Duration::from_nanos(time));
+        let at = Occasion::At(Duration::from_nanos(time));
+        let occasion = deed.trigger.map_or(at, Occasion::When);
         self.script.extend(deed.cue.map(|action| Cue { occasion, action }));
         self.choices.extend(deed.choices);
         if let Some(index) = deed.landed {
@@ -345,7 +353,14 @@ impl<'a, P: Process> Cast<'a, P> {
         let saved = actor.stable != actor.stable_before;
         let unsaved = actor.is_fresh && saved && branch.choose(2) == 1;
         let cue = Some(Action::Crash(vec![self.id(at)]));
-        Ok(Deed { cue, ..Deed::new(What::Crash { at, unsaved }) })
+        // In the midst of a step no time can be named, but the message after which it happens can.
+        let amid = actor.last_sent.filter(|_| !actor.due.is_empty() && !actor.is_fresh);
+        let trigger = amid.map(|kind| Trigger {
+            process: Some(self.id(at)),
+            what: TriggerKind::Sends(kind.to_owned()),
+            nth: actor.sent.get(kind).copied().unwrap_or(1),
+        });
+        Ok(Deed { cue, trigger, ..Deed::new(What::Crash { at, unsaved }) })
     }
 
     fn start(
@@ -453,6 +468,8 @@ impl<'a, P: Process> Cast<'a, P> {
         actor.is_fresh = false;
         match (actor.due.pop_front(), number) {
             (Some(Effect::Send { to, message }), Some(number)) => {
+                *actor.sent.entry(message.kind()).or_default() += 1;
+                actor.last_sent = Some(message.kind());
                 self.flights.push(Flight { number, from: at, to, message });
             }
             (Some(Effect::Output(output)), _) => {

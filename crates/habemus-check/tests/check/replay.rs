@@ -1,6 +1,6 @@
 //! Counterexamples are repeated by the processes themselves, and by the simulator as scenarios.
 
-use habemus_check::guarantees::{Cell, check_model, manifest, models};
+use habemus_check::guarantees::{Cell, Row, manifest, models};
 use habemus_check::{Control, ReplayError, replay};
 use habemus_trace::{Happening, Trace};
 
@@ -10,23 +10,20 @@ use crate::help::model;
 const ENDLESS: [&str; 3] =
     ["yo-yo (as-printed) E2", "yo-yo (as-printed) agreement", "yo-yo (as-printed) termination"];
 
+/// A model with at most so many states takes no longer than a second.
+const SECONDS: u64 = 300_000;
+
 /// Every counterexample of the manifest: what it is one of, the property, and the run.
 fn counterexamples() -> Vec<(String, String, Trace)> {
     let kept = manifest();
     let mut all = Vec::new();
     for model in models() {
-        let (entry, variant, fault) = model;
-        let faults = habemus_check::guarantees::FAULTS[fault].0;
-        let refuted = kept.iter().any(|row| {
-            row.algorithm == entry.name
-                && row.variant.as_deref() == variant
-                && row.faults == faults
-                && row.properties.values().any(|cell| matches!(cell, Cell::Refuted(_)))
-        });
-        let report = if refuted { check_model(model, &Control::default()) } else { None };
+        let row = kept.iter().find(|row| model.is_of(row) && row.states <= SECONDS);
+        let is_refuted = |row: &Row| row.properties.values().any(|cell| matches!(cell, Cell::Refuted(_)));
+        let report = row.filter(|row| is_refuted(row)).and_then(|_| model.check(&Control::default()));
         for line in report.into_iter().flat_map(|(_, report)| report.properties) {
-            let faults = variant.map_or(faults.to_owned(), |variant| format!("({variant})"));
-            let name = format!("{} {faults} {}", entry.name, line.name);
+            let faults = model.variant.map_or(model.faults().to_owned(), |variant| format!("({variant})"));
+            let name = format!("{} {faults} {}", model.entry.name, line.name);
             all.extend(line.counterexample.map(|trace| (name, line.name, trace)));
         }
     }

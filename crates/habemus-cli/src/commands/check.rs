@@ -34,7 +34,7 @@ pub(crate) struct Check {
     #[command(flatten)]
     system: SystemFlags,
 
-    /// Who starts an election: 17,3, all, none, or any: every choice of at least one.
+    /// Who starts an election or proposes: 17,3, all, none, or any: every choice of at least one.
     #[arg(long, value_name = "IDS|all|none|any", help_heading = "Circumstances")]
     start: Option<String>,
     /// How often each client enters a lock [default: 1].
@@ -53,6 +53,9 @@ pub(crate) struct Check {
     /// How many crashes there may be in a run.
     #[arg(long, value_name = "N", help_heading = "Faults", value_parser = fault())]
     crashes: Option<u8>,
+    /// Who may crash [default: all; of a scenario file: those that its script lets crash].
+    #[arg(long, value_name = "IDS", help_heading = "Faults")]
+    faulty: Option<String>,
     /// How many recoveries.
     #[arg(long, value_name = "N", help_heading = "Faults", value_parser = fault())]
     recoveries: Option<u8>,
@@ -187,6 +190,10 @@ impl Check {
             let ids = script::parse_processes(clients, &processes).map_err(|e| flag("clients", &e))?;
             setting.clients = places(scenario, &ids);
         }
+        if let Some(faulty) = &self.faulty {
+            let ids = script::parse_processes(faulty, &processes).map_err(|e| flag("faulty", &e))?;
+            setting.faulty = places(scenario, &ids);
+        }
         setting.entries = self.entries.unwrap_or(setting.entries);
         match self.order {
             None => {}
@@ -211,7 +218,8 @@ impl Check {
         } else if !self.property.is_empty() {
             setting.properties = Properties::Named(self.property.clone());
         }
-        setting.clocks = self.clocks;
+        // Whoever asks for EM3 asks for what it needs.
+        setting.clocks = self.clocks || self.property.iter().any(|name| name.eq_ignore_ascii_case("EM3"));
         setting.keep_going = self.keep_going;
         setting.liveness = !self.no_liveness;
         setting.reduction = !self.no_reduction;
@@ -277,11 +285,14 @@ fn follow_script(scenario: &Scenario, setting: &mut Setting) {
         *budget = budget.saturating_add(u8::try_from(count).unwrap_or(u8::MAX)).min(MOST_FAULTS);
     };
     let budget = &mut setting.budget;
-    let mut starters = Vec::new();
+    let (mut starters, mut crashing) = (Vec::new(), Vec::new());
     for cue in &scenario.script {
         match &cue.action {
             Action::Command { word, processes } if word != "release" => starters.extend(processes),
-            Action::Crash(processes) => more(&mut budget.crashes, processes.len()),
+            Action::Crash(processes) => {
+                more(&mut budget.crashes, processes.len());
+                crashing.extend(processes);
+            }
             Action::Recover { processes, amnesia } => {
                 more(&mut budget.recoveries, processes.len());
                 budget.amnesia |= *amnesia;
@@ -294,6 +305,7 @@ fn follow_script(scenario: &Scenario, setting: &mut Setting) {
     }
     more(&mut budget.losses, usize::from(scenario.network.loss > 0.0));
     more(&mut budget.duplications, usize::from(scenario.network.duplication > 0.0));
+    setting.faulty = places(scenario, &crashing);
     let mut named = starters.clone();
     named.sort_unstable();
     named.dedup();
