@@ -5,6 +5,7 @@ use std::time::Instant;
 use habemus::catalogue::{self, Request, Setup, SetupError, Visitor};
 use habemus::property::Monitor;
 use habemus::{Problem, Process, Status};
+use habemus_trace::Origin;
 
 use crate::environment::MOST_PARTITIONED;
 use crate::explore::{Control, Explored, Stop, explore};
@@ -13,7 +14,7 @@ use crate::numbered::Numbered;
 use crate::path::{Path, path_to};
 use crate::protocol::{Story, Trouble};
 use crate::report::{Extent, PropertyLine, Report, SometimesLine, Verdict};
-use crate::setting::{MOST_FAULTS, Properties, Setting, Start, Timers};
+use crate::setting::{Budget, MOST_FAULTS, Properties, Setting, Start, Timers};
 use crate::watching::status_bit;
 use crate::world::World;
 
@@ -80,7 +81,11 @@ impl From<Trouble> for CheckError {
 /// # Errors
 /// If the request or the setting makes no sense, or if the algorithm is not a pure state machine.
 pub fn check(request: &Request<'_>, setting: &Setting, control: &Control) -> Result<Report, CheckError> {
-    catalogue::build(request, Check { setting, control }).map_err(CheckError::Setup)?
+    let mut report = catalogue::build(request, Check { setting, control }).map_err(CheckError::Setup)??;
+    for trace in report.properties.iter_mut().filter_map(|line| line.counterexample.as_mut()) {
+        trace.header.origin = Some(Origin::of(request));
+    }
+    Ok(report)
 }
 
 struct Check<'a> {
@@ -147,7 +152,7 @@ struct Plan {
 }
 
 /// The property that needs to know which request happened before which.
-const NEEDS_CLOCKS: &str = "EM3";
+pub(crate) const NEEDS_CLOCKS: &str = "EM3";
 
 impl Plan {
     fn new<P: Process>(setup: &Setup<P>, setting: &Setting) -> Result<Self, CheckError> {
@@ -157,7 +162,8 @@ impl Plan {
             .map(|monitor| (monitor.name(), monitor.demand(), setup.promises(monitor.name())))
             .collect();
         if let Properties::Named(names) = &setting.properties
-            && let Some(name) = names.iter().find(|name| all.iter().all(|(known, ..)| known != name))
+            && let Some(name) =
+                names.iter().find(|name| !all.iter().any(|(known, ..)| known.eq_ignore_ascii_case(name)))
         {
             let known = all.iter().map(|(name, ..)| (*name).to_owned()).collect();
             return Err(CheckError::UnknownProperty { name: name.clone(), problem: P::Problem::NAME, known });
@@ -166,7 +172,7 @@ impl Plan {
             let chosen = match &setting.properties {
                 Properties::Promised => *promised,
                 Properties::All => true,
-                Properties::Named(names) => names.iter().any(|other| other == name),
+                Properties::Named(names) => names.iter().any(|other| name.eq_ignore_ascii_case(other)),
             };
             chosen && (setting.clocks || *name != NEEDS_CLOCKS)
         };
@@ -214,8 +220,10 @@ fn fit<P: Process>(setup: &Setup<P>, setting: &Setting) -> Result<Setting, Check
     }
     let mut setting = setting.clone();
     if setup.synchronous {
-        if !budget.is_empty() {
-            return unfit(format!("{name} works in pulses, in which nothing is late and nobody crashes"));
+        if !(Budget { crashes: 0, ..*budget }).is_empty() {
+            return unfit(format!(
+                "{name} works in pulses, in which nothing is late or lost; only crashes can be"
+            ));
         }
         setting.timers = Timers::MessagesFirst;
     }

@@ -10,15 +10,19 @@ use habemus::catalogue::{ENTRIES, Entry, Request, entry};
 use habemus::{Address, DEFAULT_PULSE, Id};
 use serde::{Deserialize, Serialize};
 
-use crate::check::{CheckError, check};
+use crate::check::{CheckError, NEEDS_CLOCKS, check};
 use crate::explore::Control;
 use crate::report::{Extent, Report, Verdict};
 use crate::setting::{Order, Properties, Setting, Start, Timers};
 
-/// The processes of every row.
+mod cases;
+
+pub use cases::{CASES, Case, EXHIBITS};
+
+/// The processes of a row, if it does not say otherwise.
 pub const PROCESSES: u64 = 3;
-/// The problems of the table. How many may be faulty is an option of each agreement, not a fault of this list.
-pub const PROBLEMS: [&str; 2] = ["election", "mutual exclusion"];
+/// The problems of the table.
+pub const PROBLEMS: [&str; 3] = ["election", "mutual exclusion", "agreement"];
 /// The states after which a row is left open.
 const MOST_STATES: u64 = 50_000;
 /// A row with at most so many states is quick: tests recheck it.
@@ -32,7 +36,7 @@ pub struct Row {
     /// Its variant, if not the usual one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// What may go wrong: a name of [`FAULTS`].
+    /// What may go wrong: a name of [`FAULTS`], or of a case of [`CASES`].
     pub faults: String,
     /// Whether every run was covered.
     pub complete: bool,
@@ -76,18 +80,41 @@ pub const FAULTS: &[Fault] = &[
     ("a partition", " --partitions 1", |setting| setting.budget.partitions = 1),
 ];
 
-/// Every model of the table, in order: algorithm, variant, and the number of its fault.
-pub fn models() -> Vec<(&'static Entry, Option<&'static str>, usize)> {
+/// One model of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    /// The algorithm.
+    pub entry: &'static Entry,
+    /// Its variant, if not the usual one.
+    pub variant: Option<&'static str>,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// The number of the fault.
+    Fault(usize),
+    Case(&'static Case),
+}
+
+/// Every model of the table, in order.
+pub fn models() -> Vec<Model> {
     let mut models = Vec::new();
     for entry in ENTRIES.iter().filter(|entry| PROBLEMS.contains(&entry.problem)) {
         let usual = Timers::usual(entry);
-        for (fault, (name, ..)) in FAULTS.iter().enumerate() {
+        let of_entry = |variant, kind| Model { entry, variant, kind };
+        // What an agreement must withstand is no matter of crashes alone: it has cases of its own.
+        if entry.problem != "agreement" {
             // Timers that are never trusted cannot be wrong.
-            if *name != "wrong timeouts" || usual == Timers::MessagesFirst {
-                models.push((entry, None, fault));
-            }
+            let faults = FAULTS
+                .iter()
+                .enumerate()
+                .filter(|(_, (name, ..))| *name != "wrong timeouts" || usual == Timers::MessagesFirst);
+            models.extend(faults.map(|(fault, _)| of_entry(None, Kind::Fault(fault))));
+            models.extend(variants(entry).into_iter().map(|variant| of_entry(Some(variant), Kind::Fault(0))));
         }
-        models.extend(variants(entry).into_iter().map(|variant| (entry, Some(variant), 0)));
+        let cases = CASES.iter().filter(|case| case.algorithm == entry.name);
+        models.extend(cases.map(|case| of_entry(None, Kind::Case(case))));
     }
     models
 }
@@ -100,57 +127,120 @@ fn variants(entry: &Entry) -> Vec<&'static str> {
     values.filter(|value| !value.starts_with("mutant") && *value != option.default).collect()
 }
 
-/// Checks one model; `None` if the algorithm cannot be under such circumstances.
-pub fn check_model(
-    (entry, variant, fault): (&'static Entry, Option<&'static str>, usize),
-    control: &Control,
-) -> Option<(Row, Report)> {
-    let (name, _, change) = FAULTS[fault];
-    let everybody = (0..PROCESSES as u32).map(Address).collect();
-    let mut setting = Setting {
-        timers: Timers::usual(entry),
-        start: if fault < 2 { Start::EveryChoice } else { Start::These(everybody) },
-        properties: Properties::All,
-        keep_going: true,
-        most_states: Some(MOST_STATES),
-        ..Setting::default()
-    };
-    change(&mut setting);
-    let options = variant.map(|variant| ("variant".to_owned(), variant.to_owned())).into_iter().collect();
-    let request = Request {
-        algorithm: entry.name,
-        ids: (1..=PROCESSES).map(Id).collect(),
-        shape: None,
-        detector: None,
-        options: &options,
-        pulse: DEFAULT_PULSE,
-        seed: 1,
-        signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
-    };
-    let report = match check(&request, &setting, control) {
-        Ok(report) => report,
-        Err(CheckError::Unfit(_) | CheckError::Setup(_)) => return None,
-        Err(error) => unreachable!("an algorithm of the catalogue cannot be explored: {error}"),
-    };
-    let complete = report.extent != Extent::Bounded;
-    let cells = report.properties.iter().filter_map(|line| {
-        let cell = match line.verdict {
-            Verdict::Holds => Cell::Proved,
-            Verdict::Violated => Cell::Refuted(line.steps.unwrap_or(0)),
-            Verdict::NotFound => Cell::Open,
-            Verdict::NotCovered => return None,
+impl Model {
+    /// What may go wrong, as the table names it.
+    pub fn faults(&self) -> &'static str {
+        match self.kind {
+            Kind::Fault(fault) => FAULTS[fault].0,
+            Kind::Case(case) => case.name,
+        }
+    }
+
+    /// Whether this row is about it.
+    pub fn is_of(&self, row: &Row) -> bool {
+        row.algorithm == self.entry.name
+            && row.variant.as_deref() == self.variant
+            && row.faults == self.faults()
+    }
+
+    /// Checks it; `None` if the algorithm cannot be under such circumstances.
+    pub fn check(&self, control: &Control) -> Option<(Row, Report)> {
+        let setting = self.setting();
+        let options: BTreeMap<String, String> =
+            self.options().into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let request = Request {
+            algorithm: self.entry.name,
+            ids: self.ids().into_iter().map(Id).collect(),
+            shape: None,
+            detector: None,
+            options: &options,
+            pulse: DEFAULT_PULSE,
+            seed: 1,
+            signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
         };
-        Some((line.name.clone(), cell))
-    });
-    let row = Row {
-        algorithm: entry.name.to_owned(),
-        variant: variant.map(str::to_owned),
-        faults: name.to_owned(),
-        complete,
-        states: report.states,
-        properties: cells.collect(),
-    };
-    Some((row, report))
+        let checked = |setting: &Setting| match check(&request, setting, control) {
+            Ok(report) => Some(report),
+            Err(CheckError::Unfit(_) | CheckError::Setup(_)) => None,
+            Err(error) => unreachable!("an algorithm of the catalogue cannot be explored: {error}"),
+        };
+        let mut report = checked(&setting)?;
+        // To track which request happened before which makes more states: it is done for EM3 alone.
+        let alone = Properties::Named(vec![NEEDS_CLOCKS.to_owned()]);
+        if let Some(line) = report.properties.iter_mut().find(|line| line.name == NEEDS_CLOCKS) {
+            let apart = checked(&Setting { properties: alone, clocks: true, ..setting })?;
+            line.clone_from(apart.property(NEEDS_CLOCKS)?);
+        }
+        let cells = report.properties.iter().filter_map(|line| {
+            let cell = match line.verdict {
+                Verdict::Holds => Cell::Proved,
+                Verdict::Violated => Cell::Refuted(line.steps.unwrap_or(0)),
+                Verdict::NotFound => Cell::Open,
+                Verdict::NotCovered => return None,
+            };
+            Some((line.name.clone(), cell))
+        });
+        let row = Row {
+            algorithm: self.entry.name.to_owned(),
+            variant: self.variant.map(str::to_owned),
+            faults: self.faults().to_owned(),
+            complete: report.extent != Extent::Bounded,
+            states: report.states,
+            properties: cells.collect(),
+        };
+        Some((row, report))
+    }
+
+    /// The command that checks it.
+    pub fn command(&self) -> String {
+        let ids = self.ids();
+        let numbered = ids.iter().copied().eq(1..=ids.len() as u64);
+        let ids: Vec<String> = ids.iter().map(u64::to_string).collect();
+        let ids = if numbered { format!("-n {}", ids.len()) } else { format!("--ids {}", ids.join(",")) };
+        let options: String =
+            self.options().into_iter().map(|(name, value)| format!(" -o {name}={value}")).collect();
+        let start = match self.kind {
+            Kind::Fault(fault) if fault >= 2 && self.entry.problem == "election" => " --start all",
+            _ => "",
+        };
+        let flags = match self.kind {
+            Kind::Fault(fault) => FAULTS[fault].1,
+            Kind::Case(case) => case.flags,
+        };
+        format!("habemus check {} {ids}{options}{start}{flags}", self.entry.name)
+    }
+
+    fn ids(&self) -> Vec<u64> {
+        match self.kind {
+            Kind::Fault(_) => (1..=PROCESSES).collect(),
+            Kind::Case(case) => case.ids.to_vec(),
+        }
+    }
+
+    fn options(&self) -> Vec<(&'static str, &'static str)> {
+        match self.kind {
+            Kind::Fault(_) => self.variant.map(|variant| ("variant", variant)).into_iter().collect(),
+            Kind::Case(case) => case.options.to_vec(),
+        }
+    }
+
+    fn setting(&self) -> Setting {
+        let everybody = || Start::These((0..self.ids().len() as u32).map(Address).collect());
+        let (start, change): (_, fn(&mut Setting)) = match self.kind {
+            Kind::Fault(fault) if fault < 2 => (Start::EveryChoice, FAULTS[fault].2),
+            Kind::Fault(fault) => (everybody(), FAULTS[fault].2),
+            Kind::Case(case) => (everybody(), case.change),
+        };
+        let mut setting = Setting {
+            timers: Timers::usual(self.entry),
+            start,
+            properties: Properties::All,
+            keep_going: true,
+            most_states: Some(MOST_STATES),
+            ..Setting::default()
+        };
+        change(&mut setting);
+        setting
+    }
 }
 
 /// The table as it is kept.
@@ -169,21 +259,6 @@ pub fn to_lines(rows: &[Row]) -> String {
 }
 
 impl Row {
-    /// The command that checks this row.
-    pub fn command(&self) -> String {
-        let fault = FAULTS.iter().position(|(name, ..)| *name == self.faults).unwrap_or(0);
-        let variant = self.variant.as_deref().map(|variant| format!(" -o variant={variant}"));
-        let start = if fault < 2 { "" } else { " --start all" };
-        let is_election = entry(&self.algorithm).is_ok_and(|entry| entry.problem == "election");
-        format!(
-            "habemus check {} -n {PROCESSES}{}{}{}",
-            self.algorithm,
-            variant.unwrap_or_default(),
-            if is_election { start } else { "" },
-            FAULTS[fault].1,
-        )
-    }
-
     /// Whether the algorithm promises this property; variants promise nothing.
     pub fn promises(&self, property: &str) -> bool {
         let promised = |entry: &Entry| entry.promises.contains(&property);

@@ -42,6 +42,7 @@ mod numbered;
 mod path;
 mod protocol;
 mod reduction;
+mod replay;
 mod report;
 mod setting;
 mod visited;
@@ -50,5 +51,6 @@ mod world;
 
 pub use check::{CheckError, MOST_PROCESSES, check, check_system};
 pub use explore::Control;
+pub use replay::{Replay, ReplayError, replay};
 pub use report::{Extent, PropertyLine, Report, SometimesLine, Verdict};
 pub use setting::{Budget, MOST_FAULTS, Order, Properties, Setting, Start, Timers};

@@ -322,6 +322,7 @@ fn is_ordinary(label: Label) -> bool {
     match label.act {
         Act::Deliver(_) | Act::Discard(_) | Act::Client | Act::Timer { .. } | Act::Heal => true,
         Act::Crash { .. }
+        | Act::Halfway { .. }
         | Act::Recover
         | Act::Suspect(_)
         | Act::Lose(_)

@@ -59,6 +59,11 @@ impl Chooser for Branch {
 }
 
 impl Branch {
+    /// What was chosen.
+    pub(crate) fn chosen(&self) -> impl Iterator<Item = u32> + '_ {
+        self.taken.iter().take(self.at).map(|(choice, _)| *choice)
+    }
+
     /// The same choices from the beginning.
     pub(crate) fn again(&mut self) {
         self.at = 0;

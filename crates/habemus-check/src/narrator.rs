@@ -9,7 +9,7 @@ use habemus::{Address, Effect, Message, Problem, Process, Suspicion};
 use habemus_trace::{Dropped, Happening, Header, Record, Trace};
 
 use crate::local::{Body, Item, Local};
-use crate::numbered::Numbered;
+use crate::numbered::{Numbered, cut_short};
 use crate::protocol::{Act, Cause, Story};
 use crate::watching::{Seen, Sight, feed};
 
@@ -38,6 +38,10 @@ pub(crate) struct Narrator<'a, P: Process> {
     now: u64,
     monitors: Vec<Option<<P::Problem as Problem>::Monitor>>,
     explanation: Option<String>,
+    /// After how many messages the present step is cut short, if it is.
+    kept: Option<usize>,
+    /// From which record on it goes round in a circle.
+    circle: Option<usize>,
     records: Vec<Record>,
 }
 
@@ -53,6 +57,8 @@ impl<'a, P: Process> Narrator<'a, P> {
             now: 0,
             monitors: system.watching.monitors(system.watching.first()),
             explanation: None,
+            kept: None,
+            circle: None,
             records: Vec::new(),
             system,
             story,
@@ -69,6 +75,7 @@ impl<'a, P: Process> Narrator<'a, P> {
             self.now += STEP;
             let actor = Address(u32::from(step.actor));
             if self.story.cycle == Some(index) {
+                self.circle = Some(self.records.len());
                 self.remark("from here on it goes round in a circle");
             }
             match step.act {
@@ -80,6 +87,13 @@ impl<'a, P: Process> Narrator<'a, P> {
                 Act::Timer { timer, elapsed } => {
                     self.now += elapsed;
                     self.happen(actor, &Cause::Timer(timer), step.choice);
+                }
+                Act::Halfway { timer, elapsed, kept } => {
+                    self.now += elapsed;
+                    self.kept = Some(usize::from(kept));
+                    self.happen(actor, &Cause::Timer(timer), step.choice);
+                    self.kept = None;
+                    self.happen(actor, &Cause::Crash { forever: true }, 0);
                 }
                 Act::Crash { forever } => self.happen(actor, &Cause::Crash { forever }, step.choice),
                 Act::Recover => self.happen(actor, &Cause::Recover, step.choice),
@@ -101,6 +115,8 @@ impl<'a, P: Process> Narrator<'a, P> {
             processes: setup.population.ids.iter().map(|id| id.0).collect(),
             topology: setup.topology.clone(),
             seed: None,
+            origin: None,
+            circle: self.circle,
         };
         (Trace { header, records: self.records }, self.explanation)
     }
@@ -153,6 +169,7 @@ impl<'a, P: Process> Narrator<'a, P> {
         let local = self.locals[place.index()].clone();
         let Ok(deeds) = self.system.deeds(&local, cause) else { return };
         let Some(deed) = deeds.get(usize::from(choice)) else { return };
+        let deed = &self.kept.map_or_else(|| deed.clone(), |kept| cut_short(deed.clone(), kept));
         let (next, seen) = self.system.after(&local, cause, deed);
         match cause {
             Cause::Item(item) => {

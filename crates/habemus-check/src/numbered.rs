@@ -298,6 +298,24 @@ impl<P: Process> Protocol for Numbered<P> {
         self.reactions(&local, &cause)
     }
 
+    fn halfway(&self, local: u32, timer: u32, choice: usize, kept: usize) -> Result<Reaction, Trouble> {
+        let local = self.locals.value(local);
+        let cause = Cause::Timer(timer);
+        let mut deeds = self.deeds(&local, &cause)?;
+        let deed = cut_short(deeds.swap_remove(choice), kept);
+        let mut reaction = self.reaction(&local, &cause, &deed)?;
+        let crash = Cause::Crash { forever: true };
+        let (dead, crashed) =
+            self.after(&self.locals.value(reaction.local), &crash, &(None, Step::default()));
+        reaction.local = self.locals.number(dead);
+        reaction.observations = self.watching.number_after(reaction.observations, crashed);
+        Ok(reaction)
+    }
+
+    fn in_pulses(&self) -> bool {
+        self.setup.synchronous
+    }
+
     fn life(&self, local: u32) -> Life {
         match self.locals.value(local).body {
             Body::Up { .. } => Life::Up,
@@ -363,6 +381,15 @@ impl<P: Process> Protocol for Numbered<P> {
     fn narrate(&self, story: &Story<'_>) -> (Trace, Option<String>) {
         Narrator::new(self, story).tell()
     }
+}
+
+/// What is done of a deed up to the sending of so many messages.
+pub(crate) fn cut_short<P: Process>(mut deed: Deed<P>, kept: usize) -> Deed<P> {
+    let sends = deed.1.effects.iter().enumerate().filter(|(_, effect)| matches!(effect, Effect::Send { .. }));
+    if let Some(end) = sends.map(|(index, _)| index).nth(kept) {
+        deed.1.effects.truncate(end);
+    }
+    deed
 }
 
 pub(crate) fn nanos(duration: Duration) -> u64 {

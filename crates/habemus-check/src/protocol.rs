@@ -22,6 +22,13 @@ pub(crate) trait Protocol: Send + Sync {
     /// may choose; none if the cause does not apply.
     fn react(&self, local: u32, cause: Cause) -> Result<Vec<Reaction>, Trouble>;
 
+    /// What comes of a timer at a process that crashes in the midst of it, for ever, when so many of its messages
+    /// are sent.
+    fn halfway(&self, local: u32, timer: u32, choice: usize, kept: usize) -> Result<Reaction, Trouble>;
+
+    /// Whether the system works in pulses.
+    fn in_pulses(&self) -> bool;
+
     /// What the process is.
     fn life(&self, local: u32) -> Life;
 
@@ -148,6 +155,12 @@ pub(crate) enum Act {
     },
     Crash {
         forever: bool,
+    },
+    /// A timer runs out, and the process crashes when so many of its messages are sent.
+    Halfway {
+        timer: u32,
+        elapsed: u64,
+        kept: u16,
     },
     Recover,
     Suspect(u8),

@@ -12,6 +12,8 @@ pub struct Setting {
     pub timers: Timers,
     /// How often the environment may do harm.
     pub budget: Budget,
+    /// Who may crash; empty: everybody.
+    pub faulty: Vec<Address>,
     /// Who starts an election.
     pub start: Start,
     /// How often each client of a lock enters.
@@ -44,6 +46,7 @@ impl Default for Setting {
             order: Order::Fifo,
             timers: Timers::AnyTime,
             budget: Budget::default(),
+            faulty: Vec::new(),
             start: Start::EveryChoice,
             entries: 1,
             clients: Vec::new(),
@@ -89,7 +92,7 @@ impl Timers {
 /// How often the environment may do harm, in one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Crashes.
+    /// Crashes: between two steps, and in pulses also in the midst of one, when some of its messages are sent.
     pub crashes: u8,
     /// Recoveries of crashed processes.
     pub recoveries: u8,

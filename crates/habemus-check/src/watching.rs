@@ -74,6 +74,13 @@ impl<Q: Problem> Watching<Q> {
         self.observations.number(seen)
     }
 
+    /// The number of these observations and further ones behind them.
+    pub(crate) fn number_after(&self, observations: u32, more: Vec<Seen<Q>>) -> u32 {
+        let mut all = (*self.observations.value(observations)).clone();
+        all.extend(more);
+        self.number(all)
+    }
+
     pub(crate) fn watch(&self, monitors: u32, observations: u32) -> u32 {
         let mut after = self.monitors(monitors);
         for seen in self.observations.value(observations).iter() {

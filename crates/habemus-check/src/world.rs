@@ -59,6 +59,11 @@ impl World {
         self.processes
     }
 
+    /// Whether the process at `place` is among those that may crash.
+    fn may_crash(&self, place: usize) -> bool {
+        self.setting.faulty.is_empty() || self.setting.faulty.contains(&Address(place as u32))
+    }
+
     /// How many numbers make a state.
     pub(crate) fn width(&self) -> usize {
         2 * self.processes + 2
@@ -531,6 +536,10 @@ impl<'w> Worker<'w> {
                 self.apply(place, reaction, environment);
                 self.emit(out, place, Act::Timer { timer: alarm.timer, elapsed: alarm.least }, choice);
                 steps += 1;
+                if self.world.protocol.in_pulses() {
+                    let what = (choice, reaction.sends.len());
+                    self.crash_halfway(&waited, place, alarm, what, out)?;
+                }
             }
         }
         Ok(steps)

@@ -17,8 +17,8 @@ use crate::complaint::Complaint;
 #[derive(Args, Debug, Clone)]
 pub(crate) struct SystemFlags {
     /// An algorithm of the catalogue (`habemus list`), or a scenario file.
-    #[arg(value_name = "ALGORITHM|FILE")]
-    what: String,
+    #[arg(value_name = "ALGORITHM|FILE", required = true)]
+    what: Option<String>,
 
     /// How many processes; their identifiers are 1 to N.
     #[arg(short = 'n', long, value_name = "N", conflicts_with = "ids", help_heading = "System")]
@@ -121,7 +121,8 @@ pub(crate) struct ScriptFlags {
 /// The network.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct NetworkFlags {
-    /// What is promised about time: asynchronous, synchronous, partially-synchronous.
+    /// What is promised about time: asynchronous, synchronous, partially-synchronous; or scripted: nothing
+    /// happens but what the script calls.
     #[arg(long, value_name = "MODEL", help_heading = "Network")]
     model: Option<String>,
     /// The pulse of a synchronous network [default: 10ms].
@@ -194,9 +195,9 @@ impl SystemFlags {
         let parsed = self.file()?.map(habemus_scenario::read).transpose()?;
         let mut scenario = match &parsed {
             Some(parsed) => parsed.scenario.clone(),
-            None => Scenario { algorithm: self.what.clone(), ..Scenario::default() },
+            None => Scenario { algorithm: self.what().to_owned(), ..Scenario::default() },
         };
-        if parsed.is_none() && catalogue::entry(&self.what)?.is_synchronous() {
+        if parsed.is_none() && catalogue::entry(self.what())?.is_synchronous() {
             // Flags may still say otherwise.
             scenario.network.model = TimeModel::Synchronous { pulse: habemus::DEFAULT_PULSE };
         }
@@ -204,15 +205,20 @@ impl SystemFlags {
         Ok(Described { scenario, parsed })
     }
 
+    /// What is meant; nothing, where a recorded run says it.
+    fn what(&self) -> &str {
+        self.what.as_deref().unwrap_or_default()
+    }
+
     /// The scenario file, if one is meant.
     fn file(&self) -> Result<Option<PathBuf>, Complaint> {
-        let path = Path::new(&self.what);
+        let path = Path::new(self.what());
         let looks_like_one = path.extension().is_some_and(|extension| extension == "toml")
-            || self.what.contains(std::path::MAIN_SEPARATOR);
+            || self.what().contains(std::path::MAIN_SEPARATOR);
         if looks_like_one {
             return Ok(Some(path.to_owned()));
         }
-        if catalogue::entry(&self.what).is_err() && path.is_file() {
+        if catalogue::entry(self.what()).is_err() && path.is_file() {
             return Ok(Some(path.to_owned()));
         }
         Ok(None)
@@ -249,6 +255,16 @@ impl SystemFlags {
 }
 
 impl What {
+    /// Whether the command says what to run at all.
+    pub(crate) fn is_given(&self) -> bool {
+        self.system.what.is_some()
+    }
+
+    /// Whether the command says who the processes are.
+    pub(crate) fn names_processes(&self) -> bool {
+        self.system.processes.is_some() || self.system.ids.is_some()
+    }
+
     /// The scenario that the flags and the file amount to.
     pub(crate) fn describe(&self) -> Result<Described, Complaint> {
         let Described { mut scenario, parsed } = self.system.describe(5)?;
@@ -389,6 +405,7 @@ impl NetworkFlags {
         match model {
             None => {}
             Some("asynchronous") => network.model = TimeModel::Asynchronous,
+            Some("scripted") => network.model = TimeModel::Scripted,
             Some("synchronous") => {
                 network.model = TimeModel::Synchronous { pulse: time("pulse", &self.pulse, 10)? };
             }
@@ -397,7 +414,7 @@ impl NetworkFlags {
                 network.model = TimeModel::PartiallySynchronous { gst, delta };
             }
             Some(other) => {
-                let known = ["asynchronous", "synchronous", "partially-synchronous"];
+                let known = ["asynchronous", "synchronous", "partially-synchronous", "scripted"];
                 let near = habemus_scenario::nearest(other, known);
                 let help = match near {
                     Some(near) => format!("did you mean {near}?"),

@@ -3,7 +3,7 @@
 use std::io;
 
 use habemus::catalogue::SetupError;
-use habemus_check::CheckError;
+use habemus_check::{CheckError, ReplayError};
 use habemus_node::cluster::ClusterError;
 use habemus_node::command::CommandError;
 use habemus_report::JudgeError;
@@ -88,6 +88,10 @@ impl Complaint {
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
                 source.unknown_at(&Place::command(*cue), "command", word, &known).into()
             }
+            RunError::Plan(PlanError::NotScripted { cue, .. }) => {
+                let help = "set model = \"scripted\" in [network]".to_owned();
+                source.error_at(&Place::command(*cue), error.to_string(), Some(help)).into()
+            }
             RunError::Plan(PlanError::UnknownProcess { .. }) => {
                 source.error_at(&Place::value("ids"), error.to_string(), None).into()
             }
@@ -135,6 +139,19 @@ impl From<CheckError> for Complaint {
     fn from(error: CheckError) -> Self {
         match error {
             CheckError::Setup(error) => error.into(),
+            error => Complaint::new(error.to_string()),
+        }
+    }
+}
+
+impl From<ReplayError> for Complaint {
+    fn from(error: ReplayError) -> Self {
+        match error {
+            ReplayError::Setup(error) => error.into(),
+            ReplayError::Unknown => Complaint::help(
+                error.to_string(),
+                "name the algorithm and its options: habemus run bully -n 3 --replay FILE",
+            ),
             error => Complaint::new(error.to_string()),
         }
     }

@@ -271,3 +271,67 @@ fn the_record_of_guarantees_can_be_read_and_rechecked() {
     let rechecked = succeeds(&["guarantees", "capture-sync"]);
     assert!(rechecked.contains("✓"), "{rechecked}");
 }
+
+#[test]
+fn a_counterexample_is_kept_repeated_and_scripted() {
+    let (trace, scenario) = (scratch("split.jsonl"), scratch("split.toml"));
+    let (trace, scenario) = (trace.to_string_lossy(), scenario.to_string_lossy());
+    let check = ["check", "bully", "--start", "all", "--partitions", "1", "--property", "uniqueness"];
+    let output = habemus(&[&check[..], &["--trace", &trace, "--scenario", &scenario]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    let found = String::from_utf8_lossy(&output.stdout).into_owned();
+    let output = habemus(&["run", "--replay", &trace, "--draw", "text"]);
+    assert_eq!(output.status.code(), Some(1), "it is still violated");
+    let repeated = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(repeated.lines().all(|line| line.chars().count() <= 80), "{repeated}");
+    let said = "uniqueness violated: 2 considered itself the leader at 57ms, and so did 3";
+    assert!(found.contains(said) && repeated.contains(said), "{found}\n{repeated}");
+    let simulated = succeeds(&["run", &scenario, "--draw", "text"]);
+    assert!(simulated.contains("as expected") && simulated.contains(said), "{simulated}");
+    // The repeated run makes the same scenario.
+    let again = scratch("again.toml");
+    habemus(&["run", "--replay", &trace, "--scenario", &again.to_string_lossy()]);
+    let read = |path: &Path| std::fs::read_to_string(path).expect("it was written");
+    assert_eq!(read(&again), read(Path::new(&*scenario)));
+    // Somebody else would not behave like this.
+    let other = refuses(&["run", "stable", "--replay", &trace]);
+    assert!(other.contains("the trace is a run of bully"), "{other}");
+    let other = refuses(&["run", "bully", "-o", "variant=as-printed", "--replay", &trace]);
+    assert!(other.contains("the trace does not fit: at record"), "{other}");
+    let other = refuses(&["run", "bully", "-n", "4", "--replay", &trace]);
+    assert!(other.contains("1, 2, 3, 4"), "{other}");
+    let nothing = refuses(&["run", "--replay", "Cargo.toml"]);
+    assert!(nothing.contains("line 1 of the trace"), "{nothing}");
+    refuses(&["run"]);
+}
+
+#[test]
+fn a_run_without_end_is_repeated_but_not_scripted() {
+    let (trace, scenario) = (scratch("endless.jsonl"), scratch("endless.toml"));
+    let _ = std::fs::remove_file(&scenario);
+    let (trace, name) = (trace.to_string_lossy(), scenario.to_string_lossy());
+    let check = ["check", "yo-yo", "-o", "variant=as-printed", "--property", "termination"];
+    let output = habemus(&[&check[..], &["--trace", &trace, "--scenario", &name]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    let errors = String::from_utf8_lossy(&output.stderr).replace('\n', " ");
+    assert!(errors.contains("scenario was written") && !scenario.exists(), "{errors}");
+    let output = habemus(&["run", "--replay", &trace]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.code() == Some(1) && text.contains("goes round in a circle"), "{text}");
+}
+
+#[test]
+fn what_calls_messages_needs_a_scripted_network() {
+    let called =
+        file("called.toml", "algorithm = \"bully\"\nprocesses = 3\nscript = [\"1ms deliver 1->2\"]\n");
+    let errors = refuses(&["run", &called]);
+    assert!(errors.contains("scripted network only") && errors.contains("called.toml:3"), "{errors}");
+    // A call for what is not there is a failure of its own.
+    let called = file(
+        "missed.toml",
+        "algorithm = \"bully\"\nprocesses = 3\nscript = [\"1ms deliver 1->2\"]\n[network]\nmodel = \"scripted\"\n",
+    );
+    let output = habemus(&["run", &called]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.code() == Some(1) && text.contains("no such message"), "{text}");
+}

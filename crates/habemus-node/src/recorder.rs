@@ -172,6 +172,8 @@ mod tests {
             processes: vec![10, 20],
             topology: "complete".to_owned(),
             seed: None,
+            origin: None,
+            circle: None,
         }
     }
 

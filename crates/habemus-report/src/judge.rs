@@ -301,6 +301,8 @@ mod tests {
             processes: vec![1, 2],
             topology: "complete".to_owned(),
             seed: None,
+            origin: None,
+            circle: None,
         };
         let record = |(at, (process, event)): (usize, &(u64, &str))| Record {
             at: at as u64,

@@ -22,6 +22,8 @@ pub struct Scenario {
     pub options: BTreeMap<String, String>,
     /// The seed of everything drawn at random.
     pub seed: u64,
+    /// What the processes choose, in this order, before the seed draws.
+    pub choices: Vec<u32>,
     /// The network.
     pub network: Network,
     /// What happens when.
@@ -56,6 +58,7 @@ impl Default for Scenario {
             detector: None,
             options: BTreeMap::new(),
             seed: 1,
+            choices: Vec::new(),
             network: Network::default(),
             script: Vec::new(),
             random: None,
@@ -126,6 +129,9 @@ pub enum TimeModel {
         /// The bound after it. Messages sent before it arrive by `gst + delta`.
         delta: Duration,
     },
+    /// Nothing happens by itself: each message, timer and suspicion waits until the script calls it. When the
+    /// script is over, what still waits happens as on an asynchronous network.
+    Scripted,
 }
 
 /// How long a message takes.
@@ -258,6 +264,49 @@ pub enum Action {
         /// Whom.
         suspect: u64,
     },
+    /// The oracle detector at the first process no longer suspects the second.
+    Restore {
+        /// Whose detector.
+        by: u64,
+        /// Whom.
+        restored: u64,
+    },
+    /// Something happens to a message that waits for it, on a scripted network.
+    Message {
+        /// What.
+        fate: MessageFate,
+        /// Who sent it.
+        from: u64,
+        /// To whom.
+        to: u64,
+        /// Which of those that wait on this link, counted from 1 in the order in which they were sent.
+        nth: u32,
+    },
+    /// A timer that waits for it runs out, on a scripted network.
+    Fire {
+        /// Whose.
+        process: u64,
+        /// The timer, as traces show it.
+        timer: String,
+    },
+}
+
+/// What a script does to a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageFate {
+    /// It arrives.
+    Deliver,
+    /// It arrives, and a copy of it waits on.
+    Duplicate,
+    /// It is lost.
+    Lose,
+}
+
+impl Action {
+    /// Whether it makes sense on a scripted network only, where messages and timers wait to be called.
+    pub fn needs_scripted_network(&self) -> bool {
+        matches!(self, Action::Message { .. } | Action::Fire { .. })
+    }
 }
 
 /// Faults drawn at random, until a time from which the system is left in peace.

@@ -79,6 +79,9 @@ fn top(file: &mut File, scenario: &Scenario) {
         array(scenario.resources.iter().map(|name| quoted(name)))
     });
     file.key("seed", scenario.seed.to_string());
+    file.key_if(!scenario.choices.is_empty(), "choices", || {
+        array(scenario.choices.iter().map(u32::to_string))
+    });
     file.key_if(scenario.until != usual.until, "until", || quoted(&scenario.until.to_string()));
     if let Some(limit) = scenario.time_limit {
         file.key("time-limit", quoted(&show_duration(limit)));
@@ -120,7 +123,12 @@ fn concerns_nobody(action: &Action) -> bool {
         | Action::Drift { processes, .. } => processes.is_empty(),
         Action::Cut(links) => links.is_empty(),
         Action::Partition(groups) => groups.iter().all(Vec::is_empty),
-        Action::Heal(_) | Action::Loss(_) | Action::Suspect { .. } => false,
+        Action::Heal(_)
+        | Action::Loss(_)
+        | Action::Suspect { .. }
+        | Action::Restore { .. }
+        | Action::Message { .. }
+        | Action::Fire { .. } => false,
     }
 }
 
@@ -136,6 +144,7 @@ fn network(file: &mut File, network: &Network) {
     file.table("network");
     match network.model {
         TimeModel::Asynchronous => {}
+        TimeModel::Scripted => file.key("model", quoted("scripted")),
         TimeModel::Synchronous { pulse } => {
             file.key("model", quoted("synchronous"));
             file.key("pulse", quoted(&show_duration(pulse)));

@@ -225,7 +225,10 @@ impl Network {
             Order::ByLink(_) => matches!(self.latency, Latency::Constant(_)) && !self.disturbed,
         };
         self.plain = ordered
-            && !matches!(self.model, scenario::TimeModel::PartiallySynchronous { .. })
+            && !matches!(
+                self.model,
+                scenario::TimeModel::PartiallySynchronous { .. } | scenario::TimeModel::Scripted
+            )
             && self.by_link.is_empty()
             && self.loss == 0.0
             && self.duplication == 0.0

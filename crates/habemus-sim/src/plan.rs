@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use habemus::{Address, Id, Problem, Process, Status, System, Topology};
-use habemus_scenario::{Action, Cue, Occasion, Scenario, Trigger, TriggerKind};
+use habemus::{Address, Id, Problem, Process, Status, Suspicion, System, Topology};
+use habemus_scenario::{Action, Cue, MessageFate, Occasion, Scenario, TimeModel, Trigger, TriggerKind};
 
 use crate::network::Link;
 use crate::time::{Time, nanos};
@@ -31,7 +31,9 @@ pub(crate) enum Deed<P: Process> {
     Heal(Vec<Link>),
     HealAll,
     Loss(f64),
-    Suspect { by: Address, suspect: Address },
+    Foretell { at: Address, suspicion: Suspicion },
+    Message { fate: MessageFate, link: Link, nth: u32 },
+    Fire { at: Address, timer: String },
 }
 
 /// A deed that waits for its occasion.
@@ -67,6 +69,14 @@ pub enum PlanError {
         /// Its commands.
         known: Vec<String>,
     },
+    /// Messages and timers are called where they do not wait for it.
+    #[error("'{action}' makes sense on a scripted network only: on any other, nothing waits for the script")]
+    NotScripted {
+        /// Which line of the script, counted from 0.
+        cue: usize,
+        /// What it does.
+        action: String,
+    },
 }
 
 fn some(ids: &[u64]) -> String {
@@ -90,6 +100,9 @@ impl<P: Process> Plan<P> {
         let mut plan = Plan { timed: Vec::new(), triggered: Vec::new() };
         for index in in_order_of_time(&scenario.script) {
             let Cue { occasion, action } = &scenario.script[index];
+            if action.needs_scripted_network() && scenario.network.model != TimeModel::Scripted {
+                return Err(PlanError::NotScripted { cue: index, action: action.to_string() });
+            }
             let deed = translator.deed(index, action)?;
             match occasion {
                 Occasion::At(time) => plan.timed.push((nanos(*time), deed)),
@@ -197,8 +210,20 @@ impl<P: Process> Translator<'_, P> {
             Action::Heal(links) => Deed::Heal(self.links(links)?),
             Action::Partition(groups) => Deed::Cut(self.partition(groups)?),
             Action::Loss(probability) => Deed::Loss(*probability),
-            Action::Suspect { by, suspect } => {
-                Deed::Suspect { by: self.address(*by)?, suspect: self.address(*suspect)? }
+            Action::Suspect { by, suspect } => Deed::Foretell {
+                at: self.address(*by)?,
+                suspicion: Suspicion::Suspect(self.address(*suspect)?),
+            },
+            Action::Restore { by, restored } => Deed::Foretell {
+                at: self.address(*by)?,
+                suspicion: Suspicion::Restore(self.address(*restored)?),
+            },
+            Action::Message { fate, from, to, nth } => {
+                let link = (self.address(*from)?, self.address(*to)?);
+                Deed::Message { fate: *fate, link, nth: *nth }
+            }
+            Action::Fire { process, timer } => {
+                Deed::Fire { at: self.address(*process)?, timer: timer.clone() }
             }
         })
     }

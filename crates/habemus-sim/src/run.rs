@@ -8,7 +8,7 @@ use habemus::property::{End, Monitor, Population};
 use habemus::{Address, Id, Process, Status};
 use habemus_report::{PropertyLine, Report};
 use habemus_scenario::{Occasion, Scenario, TimeModel, TopologyChoice, Until};
-use habemus_trace::Header;
+use habemus_trace::{Header, Origin};
 
 use crate::faults::draw_faults;
 use crate::named;
@@ -144,7 +144,8 @@ pub(crate) fn fit<P: Process>(setup: &Setup<P>, model: TimeModel) -> Result<(), 
         TimeModel::Synchronous { pulse } if nanos(pulse) < 2 => {
             unfit("synchronous", "and a pulse must last at least 2ns")
         }
-        TimeModel::Synchronous { .. } => Ok(()),
+        // A script that calls everything keeps the pulses apart itself.
+        TimeModel::Synchronous { .. } | TimeModel::Scripted => Ok(()),
         TimeModel::Asynchronous => unfit("asynchronous", late),
         TimeModel::PartiallySynchronous { .. } => unfit("partially-synchronous", late),
     }
@@ -220,6 +221,8 @@ fn header<P: Process>(scenario: &Scenario, setup: &Setup<P>) -> Header {
         processes: scenario.ids.clone(),
         topology: setup.topology.clone(),
         seed: Some(scenario.seed),
+        origin: request(scenario).ok().map(|request| Origin::of(&request)),
+        circle: None,
     }
 }
 
@@ -243,6 +246,7 @@ fn report<P: Process>(
     end: End,
 ) -> Result<Report, RunError> {
     let (time, events) = (simulation.now(), simulation.events());
+    let missed = simulation.missed().to_vec();
     let mut watch = simulation.into_observer();
     let population = &setup.population;
     let addresses = || (0..population.len() as u32).map(Address);
@@ -289,6 +293,7 @@ fn report<P: Process>(
         });
     }
     report.failures = report.check(&scenario.expect);
+    report.failures.extend(missed);
     Ok(report)
 }
 

@@ -3,21 +3,23 @@
 mod events;
 mod faults;
 mod limits;
+mod stage;
 
 use std::time::Duration;
 
 use habemus::{Address, Command, Process, Status, Step, Suspicion, System};
-use habemus_scenario::{self as scenario, Until};
+use habemus_scenario::{self as scenario, TimeModel, Until};
 use rustc_hash::FxHashMap;
 
 use crate::network::Network;
 use crate::observer::Observer;
 use crate::plan::{Deed, Plan, PlanError};
 use crate::queue::Queue;
-use crate::random::{Stream, Use};
+use crate::random::{Choices, Stream, Use};
 use crate::time::{Time, nanos};
 use crate::timers::Timers;
 pub use limits::{Control, Limits, Stop};
+use stage::Stage;
 
 /// The processes of this many events are fetched from memory together,
 const LOOK_AHEAD: usize = 16;
@@ -123,7 +125,11 @@ pub struct Simulation<P: Process, O: Observer<P>> {
     /// The paused processes, and what waits for them.
     held_back: FxHashMap<Address, Vec<Pending<P, O::Stamp>>>,
     drift: FxHashMap<Address, LocalClock>,
-    choices: Stream,
+    /// What waits for the script, while there is one that calls everything.
+    stage: Option<Stage<P, O::Stamp>>,
+    /// The lines of the script that called what was not there.
+    missed: Vec<String>,
+    choices: Choices,
     jitter: Stream,
     now: Time,
     events: u64,
@@ -174,7 +180,9 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             clients,
             held_back: FxHashMap::default(),
             drift: FxHashMap::default(),
-            choices: Stream::new(scenario.seed, Use::Choices),
+            stage: (scenario.network.model == TimeModel::Scripted).then(Stage::new),
+            missed: Vec::new(),
+            choices: Choices::new(&scenario.choices, scenario.seed),
             jitter: Stream::new(scenario.seed, Use::Jitter),
             now: 0,
             events: 0,
@@ -231,6 +239,9 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         let until_agreed = limits.until == Until::Agree;
         loop {
             let scripted = self.plan.timed.get(self.played).map(|(time, _)| *time);
+            if scripted.is_none() && self.stage.is_some() {
+                self.leave_stage();
+            }
             // What is scripted for an instant comes before what happens at it.
             let horizon = match scripted {
                 Some(time) if time <= end => match time.checked_sub(1) {
@@ -309,6 +320,11 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     /// What the process at `address` is, as its application sees it.
     pub fn status(&self, address: Address) -> Status {
         self.status[address.index()]
+    }
+
+    /// The lines of a script that called for a message or a timer that was not there, in words.
+    pub fn missed(&self) -> &[String] {
+        &self.missed
     }
 
     /// Whoever watches.

@@ -59,6 +59,8 @@ mod tests {
             processes: vec![1, 2],
             topology: "complete".to_owned(),
             seed: None,
+            origin: None,
+            circle: None,
         };
         let record = |(at, what)| Record { at, process: Some(1), clock: BTreeMap::new(), what };
         Trace { header, records: events.into_iter().map(record).collect() }

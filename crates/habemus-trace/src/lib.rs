@@ -3,7 +3,9 @@
 
 mod delays;
 pub mod draw;
+mod origin;
 mod trace;
 
 pub use delays::MessageDelays;
+pub use origin::Origin;
 pub use trace::{Dropped, FORMAT, Happening, Header, ReadError, Record, Trace};

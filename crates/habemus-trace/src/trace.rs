@@ -6,6 +6,8 @@ use std::io::{self, BufRead, Write};
 use habemus::Status;
 use serde::{Deserialize, Serialize};
 
+use crate::origin::Origin;
+
 /// The version of the format that this crate writes and reads.
 pub const FORMAT: u32 = 1;
 
@@ -37,6 +39,12 @@ pub struct Header {
     /// The seed that repeats the run, if it was simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// How the processes were made, if whoever wrote the trace knew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// The number of the record, counted from 0, from which on the run can repeat itself for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub circle: Option<usize>,
 }
 
 /// One event.

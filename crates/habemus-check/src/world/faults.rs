@@ -4,7 +4,7 @@ use habemus::{Address, Suspicion};
 
 use super::{Successors, Worker};
 use crate::environment::{Environment, Fault};
-use crate::protocol::{Act, Cause, Life, Trouble};
+use crate::protocol::{Act, Alarm, Cause, Life, Trouble};
 
 impl Worker<'_> {
     /// The faults that may happen in `state`, beside those that concern a single message.
@@ -17,7 +17,7 @@ impl Worker<'_> {
         let n = self.world.processes;
         for place in 0..n {
             match self.life(state[place]) {
-                Life::Up if environment.left(Fault::Crash) > 0 => {
+                Life::Up if environment.left(Fault::Crash) > 0 && self.world.may_crash(place) => {
                     self.crash(state, place, environment, out)?;
                 }
                 Life::Down if environment.left(Fault::Recovery) > 0 => {
@@ -58,6 +58,34 @@ impl Worker<'_> {
             self.apply(place, reaction, after);
             self.tell_others(place, Suspicion::Suspect(Address(place as u32)));
             self.emit(out, place, Act::Crash { forever }, choice);
+        }
+        Ok(())
+    }
+
+    /// In a pulse a process may crash when some of its messages are sent and others are not.
+    pub(super) fn crash_halfway(
+        &mut self,
+        waited: &[u32],
+        place: usize,
+        alarm: Alarm,
+        (choice, sends): (usize, usize),
+        out: &mut Successors,
+    ) -> Result<(), Trouble> {
+        let n = self.world.processes;
+        let environment = Environment(waited[2 * n]);
+        if environment.left(Fault::Crash) == 0 || !self.world.may_crash(place) {
+            return Ok(());
+        }
+        // To crash before the first is to crash before the pulse, and to crash after the last one to crash after it.
+        for kept in 1..sends {
+            let protocol = &self.world.protocol;
+            let reaction = protocol.halfway(waited[place], alarm.timer, choice, kept)?;
+            self.begin(waited);
+            let after = environment.after(Fault::Crash);
+            (self.scratch[2 * n], self.scratch[n + place]) = (after.0, 0);
+            self.apply(place, &reaction, after);
+            let act = Act::Halfway { timer: alarm.timer, elapsed: alarm.least, kept: kept as u16 };
+            self.emit(out, place, act, choice);
         }
         Ok(())
     }

@@ -55,7 +55,7 @@ fn what_cannot_be_checked_is_refused_with_a_reason() {
     assert!(many.contains("at most 32"), "{many}");
     let nobody = refused(model("chang-roberts", 3).with(|setting| setting.budget.suspicions = 1));
     assert!(nobody.contains("no oracle"), "{nobody}");
-    let pulses = refused(model("capture-sync", 3).with(|setting| setting.budget.crashes = 1));
+    let pulses = refused(model("capture-sync", 3).with(|setting| setting.budget.losses = 1));
     assert!(pulses.contains("pulses"), "{pulses}");
     let unknown = refused(model("chang-roberts", 3).property("EM1"));
     assert!(unknown.contains("E2"), "{unknown}");

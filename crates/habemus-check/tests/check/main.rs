@@ -6,5 +6,6 @@ mod help;
 mod mutants;
 mod oracle;
 mod reduction;
+mod replay;
 mod rival;
 mod toy;

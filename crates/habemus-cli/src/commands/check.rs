@@ -1,6 +1,6 @@
 //! `habemus check`: every run of a small system.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use habemus::catalogue::{self, Entry};
 use habemus::{Address, Id};
 use habemus_check::{
-    Budget, Control, Extent, MOST_FAULTS, Order, Properties, Report, Setting, Start, Timers, Verdict,
+    Budget, Control, Extent, MOST_FAULTS, Order, Properties, Replay, Report, Setting, Start, Timers, Verdict,
 };
 use habemus_scenario::{Action, Processes, Scenario, script};
 
@@ -25,13 +25,16 @@ use crate::{Outcome, interrupt, output, show};
   habemus check bully --crashes 1 --suspicions 1
   habemus check anonymous-ring --property uniqueness --draw svg --out two-leaders.svg
   habemus check exhibits/s4-quorum-amnesia.toml --memory 8G
+  habemus check bully --partitions 1 --property uniqueness --trace split.jsonl --scenario split.toml
+  habemus run --replay split.jsonl
+  habemus run split.toml --draw text
 
 Exit codes: 0 every checked property holds, 1 one is violated, 2 bad input, 3 incomplete.")]
 pub(crate) struct Check {
     #[command(flatten)]
     system: SystemFlags,
 
-    /// Who starts an election: 17,3, all, none, or any: every choice of at least one.
+    /// Who starts an election or proposes: 17,3, all, none, or any: every choice of at least one.
     #[arg(long, value_name = "IDS|all|none|any", help_heading = "Circumstances")]
     start: Option<String>,
     /// How often each client enters a lock [default: 1].
@@ -50,6 +53,9 @@ pub(crate) struct Check {
     /// How many crashes there may be in a run.
     #[arg(long, value_name = "N", help_heading = "Faults", value_parser = fault())]
     crashes: Option<u8>,
+    /// Who may crash [default: all; of a scenario file: those that its script lets crash].
+    #[arg(long, value_name = "IDS", help_heading = "Faults")]
+    faulty: Option<String>,
     /// How many recoveries.
     #[arg(long, value_name = "N", help_heading = "Faults", value_parser = fault())]
     recoveries: Option<u8>,
@@ -104,6 +110,9 @@ pub(crate) struct Check {
     /// Write a run that breaks a property to a file, as JSON lines.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     trace: Option<PathBuf>,
+    /// Write it to a file as a scenario that the simulator plays, in which a script calls every event.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    scenario: Option<PathBuf>,
     /// Draw a run that breaks a property [default: text].
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
     draw: Option<Format>,
@@ -181,6 +190,10 @@ impl Check {
             let ids = script::parse_processes(clients, &processes).map_err(|e| flag("clients", &e))?;
             setting.clients = places(scenario, &ids);
         }
+        if let Some(faulty) = &self.faulty {
+            let ids = script::parse_processes(faulty, &processes).map_err(|e| flag("faulty", &e))?;
+            setting.faulty = places(scenario, &ids);
+        }
         setting.entries = self.entries.unwrap_or(setting.entries);
         match self.order {
             None => {}
@@ -205,7 +218,8 @@ impl Check {
         } else if !self.property.is_empty() {
             setting.properties = Properties::Named(self.property.clone());
         }
-        setting.clocks = self.clocks;
+        // Whoever asks for EM3 asks for what it needs.
+        setting.clocks = self.clocks || self.property.iter().any(|name| name.eq_ignore_ascii_case("EM3"));
         setting.keep_going = self.keep_going;
         setting.liveness = !self.no_liveness;
         setting.reduction = !self.no_reduction;
@@ -225,6 +239,9 @@ impl Check {
         let counterexample = report.properties.iter().find_map(|line| line.counterexample.as_ref());
         if let (Some(path), Some(trace)) = (&self.trace, counterexample) {
             output::write_file(path, |file| trace.write(file))?;
+        }
+        if let (Some(path), Some(trace)) = (&self.scenario, counterexample) {
+            write_scenario(path, &habemus_check::replay(trace, None)?)?;
         }
         let format = self.draw.unwrap_or(Format::Text);
         if let Some(trace) = counterexample
@@ -246,6 +263,17 @@ impl Check {
     }
 }
 
+/// Writes a repeated run as a scenario.
+pub(crate) fn write_scenario(path: &Path, replay: &Replay) -> Result<(), Complaint> {
+    let Some(scenario) = replay.scenario() else {
+        let why = "this run goes round in a circle for ever, and a script has an end: no scenario was written. \
+                   --trace FILE keeps the run, and habemus run --replay FILE repeats it.";
+        anstream::eprint!("{}", show::wrap("note: ", why, 80));
+        return Ok(());
+    };
+    output::write_file(path, |file| file.write_all(habemus_scenario::to_toml(&scenario).as_bytes()))
+}
+
 /// More threads than this have never helped anybody.
 const MOST_THREADS: usize = 256;
 
@@ -257,11 +285,14 @@ fn follow_script(scenario: &Scenario, setting: &mut Setting) {
         *budget = budget.saturating_add(u8::try_from(count).unwrap_or(u8::MAX)).min(MOST_FAULTS);
     };
     let budget = &mut setting.budget;
-    let mut starters = Vec::new();
+    let (mut starters, mut crashing) = (Vec::new(), Vec::new());
     for cue in &scenario.script {
         match &cue.action {
             Action::Command { word, processes } if word != "release" => starters.extend(processes),
-            Action::Crash(processes) => more(&mut budget.crashes, processes.len()),
+            Action::Crash(processes) => {
+                more(&mut budget.crashes, processes.len());
+                crashing.extend(processes);
+            }
             Action::Recover { processes, amnesia } => {
                 more(&mut budget.recoveries, processes.len());
                 budget.amnesia |= *amnesia;
@@ -274,6 +305,7 @@ fn follow_script(scenario: &Scenario, setting: &mut Setting) {
     }
     more(&mut budget.losses, usize::from(scenario.network.loss > 0.0));
     more(&mut budget.duplications, usize::from(scenario.network.duplication > 0.0));
+    setting.faulty = places(scenario, &crashing);
     let mut named = starters.clone();
     named.sort_unstable();
     named.dedup();

@@ -315,6 +315,14 @@ fn check(scenario: &Scenario, facts: &Facts) -> Result<(), Complaint> {
     if scenario.ids.len() > MOST_NODES {
         return Err(Complaint::new(format!("a cluster has at most {MOST_NODES} nodes on one machine")));
     }
+    if scenario.network.model == TimeModel::Scripted
+        || scenario.script.iter().any(|cue| cue.action.needs_scripted_network())
+    {
+        return Err(Complaint::help(
+            "real messages and timers wait for no script: a scripted network can only be simulated",
+            "habemus run plays it",
+        ));
+    }
     if facts.synchronous && !matches!(scenario.network.model, TimeModel::Synchronous { .. }) {
         return Err(Complaint::help(
             format!("{} works in pulses, and the scenario's network is not synchronous", facts.entry.name),

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use habemus_trace::{Trace, draw};
@@ -55,12 +55,16 @@ pub(crate) struct Style {
 
 impl Draw {
     pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
-        let path = self.trace.display();
-        let file = File::open(&self.trace).map_err(|e| Complaint::new(format!("cannot read {path}: {e}")))?;
-        let trace = Trace::read(BufReader::new(file)).map_err(|e| Complaint::new(format!("{path}: {e}")))?;
-        self.style.draw(&trace, self.format)?;
+        self.style.draw(&read(&self.trace)?, self.format)?;
         Ok(Outcome::Holds)
     }
+}
+
+/// The trace in a file.
+pub(crate) fn read(path: &Path) -> Result<Trace, Complaint> {
+    let name = path.display();
+    let file = File::open(path).map_err(|e| Complaint::new(format!("cannot read {name}: {e}")))?;
+    Trace::read(BufReader::new(file)).map_err(|e| Complaint::new(format!("{name}: {e}")))
 }
 
 impl Style {

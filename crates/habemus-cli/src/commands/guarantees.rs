@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 use habemus::catalogue;
 use habemus_check::Control;
-use habemus_check::guarantees::{FAULTS, Row, check_model, manifest, models};
+use habemus_check::guarantees::{Row, manifest, models};
 
 use crate::complaint::Complaint;
 use crate::{Outcome, interrupt, output, show};
@@ -44,7 +44,7 @@ impl Guarantees {
             return Ok(Outcome::Holds);
         }
         let mut models = models();
-        models.retain(|(entry, ..)| wanted(entry.name));
+        models.retain(|model| wanted(model.entry.name));
         let (done, of) = (Arc::new(AtomicU64::new(0)), models.len() as u64);
         let watched = Arc::clone(&done);
         let progress =
@@ -53,20 +53,14 @@ impl Guarantees {
         let mut rows = Vec::new();
         let mut different = Vec::new();
         for model in models {
-            let row = check_model(model, &control).map(|(row, _)| row);
+            let row = model.check(&control).map(|(row, _)| row);
             if control.stop.load(Ordering::Relaxed) {
                 drop(progress);
                 self.publish(&rows, &different)?;
                 return Ok(Outcome::Incomplete);
             }
-            let (entry, variant, fault) = model;
-            let old = recorded.iter().find(|old| {
-                old.algorithm == entry.name
-                    && old.variant.as_deref() == variant
-                    && old.faults == FAULTS[fault].0
-            });
-            if old != row.as_ref() {
-                different.push(format!("{}, faults: {}", entry.name, FAULTS[fault].0));
+            if recorded.iter().find(|old| model.is_of(old)) != row.as_ref() {
+                different.push(format!("{}, faults: {}", model.entry.name, model.faults()));
             }
             rows.extend(row);
             done.fetch_add(1, Ordering::Relaxed);

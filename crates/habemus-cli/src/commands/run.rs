@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
+use habemus_scenario::Scenario;
 use habemus_sim::{Control, Report, run_controlled};
 use habemus_trace::Trace;
 
@@ -22,11 +23,23 @@ use crate::{Outcome, interrupt, output, show};
   habemus run coordinator --entries 3 -o timeout=20ms --at '10ms slow 2 by 100ms'
   habemus run ricart-agrawala -n 4 --resources orders,stock --entries 10
   habemus run exhibits/s4-timeout-hurts.toml --draw svg --out hurts.svg
+  habemus run --replay counterexample.jsonl --draw text
 
 Exit codes: 0 as expected, 1 not as expected, 2 bad input, 3 cut off.")]
+#[command(mut_arg("what", |what| what.required(false).required_unless_present("replay")))]
 pub(crate) struct Run {
     #[command(flatten)]
     what: What,
+    /// Repeat a recorded run with the processes themselves, and judge it again.
+    ///
+    /// The file is what `habemus check --trace FILE` or `habemus run --trace FILE` wrote. It says itself which
+    /// algorithm it is a run of; another one can be named, to see whether it behaves in the same way. A run that
+    /// the processes would not make is refused.
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    replay: Option<PathBuf>,
+    /// Write a repeated run to a file, as a scenario in which a script calls every event.
+    #[arg(long, value_name = "FILE", requires = "replay", help_heading = "Output")]
+    scenario: Option<PathBuf>,
     /// Write what happened to a file, as JSON lines.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     trace: Option<PathBuf>,
@@ -42,6 +55,9 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+        if let Some(path) = &self.replay {
+            return self.repeat(path);
+        }
         let Described { scenario, parsed } = self.what.describe()?;
         let keep_trace = self.trace.is_some() || self.draw.is_some();
         let control = Arc::new(Control { stop: interrupt::flag(), ..Control::default() });
@@ -52,7 +68,34 @@ impl Run {
         let report = run_controlled(&scenario, keep_trace, &control);
         drop(progress);
         let report = report.map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
-        for (name, trace) in traces(&report) {
+        self.publish(&scenario, &report)?;
+        Ok(outcome(&report))
+    }
+
+    /// Repeats a recorded run.
+    fn repeat(&self, path: &Path) -> Result<Outcome, Complaint> {
+        let trace = super::draw::read(path)?;
+        let replay = if self.what.is_given() {
+            let Described { mut scenario, parsed } = self.what.describe()?;
+            if parsed.is_none() && !self.what.names_processes() {
+                scenario.ids.clone_from(&trace.header.processes);
+            }
+            let request = habemus_sim::request(&scenario)
+                .map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
+            habemus_check::replay(&trace, Some(&request))?
+        } else {
+            habemus_check::replay(&trace, None)?
+        };
+        if let Some(path) = &self.scenario {
+            super::check::write_scenario(path, &replay)?;
+        }
+        let scenario = Scenario { title: trace.header.title.clone(), ..Scenario::default() };
+        self.publish(&scenario, &replay.report)?;
+        Ok(outcome(&replay.report))
+    }
+
+    fn publish(&self, scenario: &Scenario, report: &Report) -> Result<(), Complaint> {
+        for (name, trace) in traces(report) {
             if let Some(path) = &self.trace {
                 output::write_file(&path_of(path, name), |file| trace.write(file))?;
             }
@@ -70,14 +113,14 @@ impl Run {
         let picture_alone =
             self.draw.is_some_and(|format| format != Format::Text) && self.style.out.is_none();
         if self.json {
-            output::print_json(&report)?;
+            output::print_json(report)
         } else if picture_alone {
             // Standard output is a picture for another program: the verdict goes beside it.
-            anstream::eprint!("{}", show::report(&scenario, &report));
+            anstream::eprint!("{}", show::report(scenario, report));
+            Ok(())
         } else {
-            output::print(&show::report(&scenario, &report))?;
+            output::print(&show::report(scenario, report))
         }
-        Ok(outcome(&report))
     }
 }
 

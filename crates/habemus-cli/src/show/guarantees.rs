@@ -22,7 +22,13 @@ pub(crate) fn guarantees(rows: &[Row], different: &[String]) -> String {
             before = name;
         }
         let more = if row.complete { "" } else { "+" };
-        let head = format!("  {:<22} {:>8}{more:<1} ", row.faults, grouped(row.states));
+        // A long name has a line of its own.
+        let is_long = row.faults.chars().count() > 22;
+        if is_long {
+            let _ = writeln!(text, "  {}", row.faults);
+        }
+        let faults = if is_long { "" } else { &row.faults };
+        let head = format!("  {faults:<22} {:>9}{more:<1} ", grouped(row.states));
         let cells: Vec<String> = row.properties.iter().map(|(name, cell)| show(row, name, *cell)).collect();
         text.push_str(&wrap(&head, &cells.join("  "), WIDTH));
     }

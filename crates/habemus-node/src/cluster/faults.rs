@@ -60,6 +60,9 @@ impl Cluster {
             Action::Heal(links) => self.heal(links),
             Action::Loss(probability) => self.order_all(Order::Loss(*probability)),
             Action::Suspect { by, suspect } => self.order(*by, Order::Suspect(*suspect)),
+            Action::Restore { by, restored } => self.order(*by, Order::Restore(*restored)),
+            // Real messages and timers wait for nobody: such scripts are refused before they come here.
+            Action::Message { .. } | Action::Fire { .. } => {}
         }
         Ok(())
     }

@@ -41,6 +41,8 @@ pub fn merge(ids: &[u64], traces: Vec<(u64, Option<Trace>)>, notes: &[Record]) -
         processes: ids.to_vec(),
         topology: String::new(),
         seed: None,
+        origin: None,
+        circle: None,
     });
     let mut streams: Vec<VecDeque<Record>> = Vec::new();
     for (id, trace) in traces {

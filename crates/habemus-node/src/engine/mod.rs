@@ -335,6 +335,8 @@ impl Engine {
             processes: facts.population.ids.iter().map(|id| id.0).collect(),
             topology: facts.topology.clone(),
             seed: None,
+            origin: None,
+            circle: None,
         }
     }
 

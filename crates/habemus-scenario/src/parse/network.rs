@@ -31,7 +31,7 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &DeTable<'_>, processes: &
     }
 }
 
-const MODELS: &[&str] = &["asynchronous", "synchronous", "partially-synchronous"];
+const MODELS: &[&str] = &["asynchronous", "synchronous", "partially-synchronous", "scripted"];
 
 /// The model and the times that it promises. A time that it does not promise is a misunderstanding.
 fn model(reader: &mut Reader<'_>, table: &DeTable<'_>, network: &Value<'_>) -> TimeModel {
@@ -69,6 +69,7 @@ fn model(reader: &mut Reader<'_>, table: &DeTable<'_>, network: &Value<'_>) -> T
             gst: gst.unwrap_or(Duration::ZERO),
             delta: delta.unwrap_or(Duration::MAX),
         },
+        "scripted" => TimeModel::Scripted,
         _ => TimeModel::Asynchronous,
     }
 }

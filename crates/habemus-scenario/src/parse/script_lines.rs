@@ -59,6 +59,10 @@ fn number_named(action: &Action) -> usize {
         | Action::Drift { processes, .. } => processes.len(),
         Action::Partition(groups) => groups.iter().map(Vec::len).sum(),
         Action::Cut(links) | Action::Heal(links) => links.len(),
-        Action::Loss(_) | Action::Suspect { .. } => 0,
+        Action::Loss(_)
+        | Action::Suspect { .. }
+        | Action::Restore { .. }
+        | Action::Message { .. }
+        | Action::Fire { .. } => 0,
     }
 }

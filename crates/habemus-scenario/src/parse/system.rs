@@ -154,3 +154,16 @@ fn links(reader: &mut Reader<'_>, value: &Value<'_>, processes: &Processes<'_>) 
     }
     Some(links)
 }
+
+/// `choices = [0, 2]`.
+pub(super) fn choices(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<Vec<u32>> {
+    let DeValue::Array(items) = value.get_ref() else {
+        reader.expected("choices such as [0, 2]", value);
+        return None;
+    };
+    let choice = |item: &Value<'_>| {
+        let number = reader.number_within(item, 0..=u64::from(u32::MAX), "a choice such as 2")?;
+        u32::try_from(number).ok()
+    };
+    items.iter().map(choice).collect()
+}

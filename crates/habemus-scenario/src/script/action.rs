@@ -6,7 +6,7 @@ use super::parser::Parser;
 use super::scan::TokenKind;
 use super::{FAULTS, ScriptError, list};
 use crate::names;
-use crate::scenario::Action;
+use crate::scenario::{Action, MessageFate};
 use crate::units::{parse_drift, parse_probability};
 
 /// An action, and where its first word is.
@@ -36,6 +36,14 @@ pub(super) fn read(parser: &mut Parser<'_>) -> Result<(Action, Range<usize>), Sc
         "heal" => Action::Heal(list::links(parser)?),
         "loss" => Action::Loss(parser.quantity(parse_probability)?),
         "suspect" => suspect(parser)?,
+        "restore" => restore(parser)?,
+        "deliver" => message(parser, MessageFate::Deliver)?,
+        "duplicate" => message(parser, MessageFate::Duplicate)?,
+        "lose" => message(parser, MessageFate::Lose)?,
+        "fire" => {
+            let process = parser.process("the process whose timer it is")?;
+            Action::Fire { process, timer: parser.rest("a timer, as traces show it: `fire 2 NoAnswer`")? }
+        }
         command => {
             let command = command.to_owned();
             return self::command(parser, &command, &word).map(|action| (action, word));
@@ -62,6 +70,29 @@ fn suspect(parser: &mut Parser<'_>) -> Result<Action, ScriptError> {
         return Err(ScriptError::new(here, "no process suspects itself"));
     }
     Ok(Action::Suspect { by, suspect })
+}
+
+fn restore(parser: &mut Parser<'_>) -> Result<Action, ScriptError> {
+    let restored = parser.process("the process that is no longer suspected")?;
+    parser.expect_word("by", "restore 5 by 2")?;
+    let here = parser.here();
+    let by = parser.process("the process that suspected it")?;
+    if by == restored {
+        return Err(ScriptError::new(here, "no process suspects itself"));
+    }
+    Ok(Action::Restore { by, restored })
+}
+
+/// `1->2`, or `2nd 1->2` for the second of those that wait.
+fn message(parser: &mut Parser<'_>, fate: MessageFate) -> Result<Action, ScriptError> {
+    let nth = parser.ordinal();
+    let start = parser.here().start;
+    let link = list::link(parser)?;
+    let [(from, to)] = link[..] else {
+        let span = start..parser.previous_end();
+        return Err(ScriptError::new(span, "a message goes one way: write for example `deliver 1->2`"));
+    };
+    Ok(Action::Message { fate, from, to, nth: nth.unwrap_or(1) })
 }
 
 /// Any other word is a command of the problem, unless it does not look like one and resembles a fault.

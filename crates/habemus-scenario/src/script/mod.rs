@@ -23,8 +23,24 @@ use parser::Parser;
 pub(crate) use show::show_action;
 
 /// The words of the actions that are no commands of a problem.
-pub const FAULTS: &[&str] =
-    &["crash", "recover", "pause", "resume", "slow", "drift", "cut", "partition", "heal", "loss", "suspect"];
+pub const FAULTS: &[&str] = &[
+    "crash",
+    "recover",
+    "pause",
+    "resume",
+    "slow",
+    "drift",
+    "cut",
+    "partition",
+    "heal",
+    "loss",
+    "suspect",
+    "restore",
+    "deliver",
+    "duplicate",
+    "lose",
+    "fire",
+];
 
 /// Why a piece of a script cannot be understood, and where in it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

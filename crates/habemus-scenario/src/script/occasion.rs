@@ -104,13 +104,9 @@ fn message(parser: &mut Parser<'_>) -> Result<(String, Range<usize>), ScriptErro
 fn nth(parser: &mut Parser<'_>) -> Result<u32, ScriptError> {
     const EXAMPLE: &str = "when 3 sends Ok for the 2nd time: crash 3";
     parser.expect_word("the", EXAMPLE)?;
-    let ordinal = parser.peek_text();
-    let number = ["st", "nd", "rd", "th"].iter().find_map(|ending| ordinal.strip_suffix(ending));
-    let Some(number) = number.and_then(|number| number.parse::<u32>().ok()).filter(|number| *number > 0)
-    else {
+    let Some(number) = parser.ordinal() else {
         return Err(parser.expected("which time, such as `1st`, `2nd`, `3rd` or `4th`"));
     };
-    parser.take(TokenKind::Number);
     parser.expect_word("time", EXAMPLE)?;
     Ok(number)
 }

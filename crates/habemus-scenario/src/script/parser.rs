@@ -83,6 +83,25 @@ impl<'a> Parser<'a> {
         Err(self.expected(&format!("`{word}` as in `{example}`")))
     }
 
+    /// Takes the next piece if it is `1st`, `2nd` and so on.
+    pub(super) fn ordinal(&mut self) -> Option<u32> {
+        let ordinal = self.peek_text();
+        let number = ["st", "nd", "rd", "th"].iter().find_map(|ending| ordinal.strip_suffix(ending))?;
+        let number = number.parse::<u32>().ok().filter(|number| *number > 0)?;
+        self.take(TokenKind::Number)?;
+        Some(number)
+    }
+
+    /// Takes everything up to the end of the line.
+    pub(super) fn rest(&mut self, what: &str) -> Result<String, ScriptError> {
+        let here = self.here().start;
+        if self.peek().is_none() {
+            return Err(self.expected(what));
+        }
+        self.next = self.tokens.len();
+        Ok(self.text[here..].trim_end().to_owned())
+    }
+
     /// Nothing may follow.
     pub(super) fn end(&self) -> Result<(), ScriptError> {
         match self.peek() {

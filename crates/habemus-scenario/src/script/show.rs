@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::processes::list as list_of;
-use crate::scenario::{Action, Cue, Occasion, Trigger, TriggerKind};
+use crate::scenario::{Action, Cue, MessageFate, Occasion, Trigger, TriggerKind};
 use crate::units::{show_drift, show_duration, show_probability};
 
 impl fmt::Display for Cue {
@@ -81,6 +81,19 @@ pub(crate) fn show_action(action: &Action, everyone: &[u64]) -> String {
         Action::Heal(links) => format!("heal {}", show_links(links)),
         Action::Loss(probability) => format!("loss {}", show_probability(*probability)),
         Action::Suspect { by, suspect } => format!("suspect {suspect} by {by}"),
+        Action::Restore { by, restored } => format!("restore {restored} by {by}"),
+        Action::Message { fate, from, to, nth } => {
+            let word = match fate {
+                MessageFate::Deliver => "deliver",
+                MessageFate::Duplicate => "duplicate",
+                MessageFate::Lose => "lose",
+            };
+            match nth {
+                0 | 1 => format!("{word} {from}->{to}"),
+                nth => format!("{word} {nth}{} {from}->{to}", ordinal_ending(*nth)),
+            }
+        }
+        Action::Fire { process, timer } => format!("fire {process} {timer}"),
     }
 }
 

@@ -68,6 +68,7 @@ fn every_key_is_in_an_example() {
         "links",
         "detector",
         "seed",
+        "choices",
         "until",
         "time-limit",
         "event-limit",

@@ -257,7 +257,7 @@ fn the_network() {
     );
     assert_eq!(
         network("model = \"quantum\""),
-        "f.toml:4:9: unknown model `quantum`: expected `asynchronous`, `synchronous` or `partially-synchronous`"
+        "f.toml:4:9: unknown model `quantum`: expected `asynchronous`, `synchronous`, `partially-synchronous` or `scripted`"
     );
     assert_eq!(network("gst = \"1s\""), "f.toml:4:1: `gst` means nothing in an asynchronous network");
     assert_eq!(
@@ -509,6 +509,16 @@ fn actions() {
     );
     assert_eq!(action("loss 500%"), "f.toml:3:21: a probability is at most 100%, found `500%`");
     assert_eq!(action("suspect 5 by 5"), "f.toml:3:29: no process suspects itself");
+    assert_eq!(action("restore 5 by 5"), "f.toml:3:29: no process suspects itself");
+    assert_eq!(
+        action("deliver 1-2"),
+        "f.toml:3:24: a message goes one way: write for example `deliver 1->2`"
+    );
+    assert_eq!(action("lose 0th 1->2"), "f.toml:3:21: expected a link such as `1-2` or `1->2`, found `0th`");
+    assert_eq!(
+        action("fire 2"),
+        "f.toml:3:22: expected a timer, as traces show it: `fire 2 NoAnswer`, found nothing"
+    );
     assert_eq!(action("slwo 3 by 50ms"), "f.toml:3:16: unknown action `slwo`: did you mean `slow`?");
     assert_eq!(action("hael"), "f.toml:3:16: unknown action `hael`: did you mean `heal`?");
     assert_eq!(action("elect 9"), "f.toml:3:22: there is no process 9: the processes are 1..5");

@@ -114,6 +114,9 @@ fn no_line_of_a_script_makes_the_reader_panic() {
         "5ns partition 1,2 | 3..5",
         "5ms loss 12.5%",
         "when anyone suspects: suspect 5 by 2",
+        "7ms restore 5 by 2",
+        "8ms deliver 2nd 1->2",
+        "9ms fire 2 Retry(3)",
     ];
     let ids = [1, 2, 3, 4, 5];
     let processes = Processes::new(&ids);

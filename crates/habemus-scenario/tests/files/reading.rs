@@ -145,6 +145,7 @@ fn every_key_has_its_meaning() {
         detector: Some(text("heartbeat")),
         options: options.map(|(name, value)| (text(name), text(value))).into(),
         seed: u64::MAX,
+        choices: Vec::new(),
         network: Network {
             model: TimeModel::PartiallySynchronous { gst: milliseconds(1000), delta: milliseconds(10) },
             latency: Latency::Exponential { mean: milliseconds(5) },
@@ -243,6 +244,7 @@ fn every_occasion_has_its_meaning() {
 #[test]
 fn every_action_has_its_meaning() {
     let command = |word: &str, processes| Action::Command { word: word.into(), processes };
+    let message = |fate, nth| Action::Message { fate, from: 1, to: 2, nth };
     for (text, meaning) in [
         ("elect 4", command("elect", vec![4])),
         ("elect all", command("elect", vec![1, 2, 3, 4, 5])),
@@ -270,6 +272,12 @@ fn every_action_has_its_meaning() {
         ("loss 5%", Action::Loss(0.05)),
         ("loss 0.05", Action::Loss(0.05)),
         ("suspect 5 by 2", Action::Suspect { by: 2, suspect: 5 }),
+        ("restore 5 by 2", Action::Restore { by: 2, restored: 5 }),
+        ("deliver 1->2", message(MessageFate::Deliver, 1)),
+        ("deliver 3rd 1->2", message(MessageFate::Deliver, 3)),
+        ("duplicate 1 -> 2", message(MessageFate::Duplicate, 1)),
+        ("lose 2nd 1->2", message(MessageFate::Lose, 2)),
+        ("fire 2 Retry(3, @1) ", Action::Fire { process: 2, timer: "Retry(3, @1)".to_owned() }),
     ] {
         assert_eq!(action(text), meaning, "{text}");
         let ids = [1, 2, 3, 4, 5];

@@ -113,6 +113,7 @@ fn scenario(dice: &mut Dice) -> Scenario {
         detector: maybe(dice, text),
         options: (0..dice.below(4)).map(|_| (option_name(dice), option(dice))).collect(),
         seed: any_number(dice),
+        choices: (0..dice.below(3)).map(|_| dice.below(9) as u32).collect(),
         network: network(dice, &ids),
         script: (0..dice.below(6)).map(|_| cue(dice, &ids)).collect(),
         random: maybe(dice, |dice| random_faults(dice, &ids)),
@@ -176,9 +177,10 @@ fn directions(dice: &mut Dice, ids: &[u64]) -> Vec<(u64, u64)> {
 
 fn network(dice: &mut Dice, ids: &[u64]) -> Network {
     Network {
-        model: match dice.below(3) {
+        model: match dice.below(4) {
             0 => TimeModel::Asynchronous,
             1 => TimeModel::Synchronous { pulse: some_time(dice) },
+            2 => TimeModel::Scripted,
             _ => TimeModel::PartiallySynchronous { gst: time(dice), delta: some_time(dice) },
         },
         latency: latency(dice),
@@ -225,7 +227,7 @@ fn trigger(dice: &mut Dice, ids: &[u64]) -> Trigger {
 
 fn action(dice: &mut Dice, ids: &[u64]) -> Action {
     let processes = some(dice, ids);
-    match dice.below(12) {
+    match dice.below(15) {
         0 => Action::Command {
             word: (*dice.pick(&["elect", "acquire", "step-down", "propose 7", "propose attack"])).to_owned(),
             processes,
@@ -243,8 +245,23 @@ fn action(dice: &mut Dice, ids: &[u64]) -> Action {
         8 => Action::Partition(processes.chunks(2).map(<[u64]>::to_vec).collect()),
         9 => Action::Heal(directions(dice, ids)),
         10 => Action::Loss(probability(dice)),
-        _ => match processes.as_slice() {
+        11 => Action::Fire {
+            process: *dice.pick(ids),
+            timer: (*dice.pick(&["NoAnswer", "Retry(3)", "Round { of: @2, at: 7 }"])).to_owned(),
+        },
+        12 => match processes.as_slice() {
             [by, suspect, ..] => Action::Suspect { by: *by, suspect: *suspect },
+            _ => Action::Crash(processes),
+        },
+        13 => match processes.as_slice() {
+            [by, restored, ..] => Action::Restore { by: *by, restored: *restored },
+            _ => Action::Crash(processes),
+        },
+        _ => match processes.as_slice() {
+            [from, to, ..] => {
+                let fate = *dice.pick(&[MessageFate::Deliver, MessageFate::Duplicate, MessageFate::Lose]);
+                Action::Message { fate, from: *from, to: *to, nth: 1 + dice.below(23) as u32 }
+            }
             _ => Action::Crash(processes),
         },
     }

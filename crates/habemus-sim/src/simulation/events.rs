@@ -146,6 +146,11 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     fn send_with_care(&mut self, from: Address, to: Address, message: P::Message, stamp: O::Stamp) -> bool {
         let kind = message.kind();
         match self.network.route(self.now, from, to) {
+            Fate::Arrives(_) | Fate::Twice(..) if self.stage.is_some() => {
+                if let Some(stage) = &mut self.stage {
+                    stage.hold_message((from, to), message, stamp);
+                }
+            }
             Fate::Arrives(at) => self.queue.push(at, Pending::Deliver { from, to, message, stamp }),
             Fate::Twice(first, second) => {
                 let again = Pending::Deliver { from, to, message: message.clone(), stamp: stamp.clone() };
@@ -164,6 +169,10 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             after = (after as f64 / clock.rate) as Time;
         }
         let number = self.timers.set(at, &timer);
+        if let Some(stage) = &mut self.stage {
+            stage.hold_timer(at, timer, number, self.now.saturating_add(after));
+            return true;
+        }
         self.queue.push(self.now.saturating_add(after), Pending::Timer { at, timer, number });
         true
     }

@@ -46,7 +46,9 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                 self.healed(&healed);
             }
             Deed::Loss(probability) => self.network.lose(probability),
-            Deed::Suspect { by, suspect } => self.foretell(by, Suspicion::Suspect(suspect), 0),
+            Deed::Foretell { at, suspicion } => self.foretell(at, suspicion, 0),
+            Deed::Message { fate, link, nth } => self.call_message(fate, link, nth),
+            Deed::Fire { at, timer } => self.call_timer(at, &timer),
         }
     }
 
@@ -96,7 +98,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         }
         let stable = (!amnesia).then(|| self.stable.get(&address).cloned().unwrap_or_default());
         self.start_process(address, stable);
-        let Some(delay) = self.oracle else { return };
+        let Some(delay) = self.oracle_delay() else { return };
         for other in self.system.addresses() {
             if other != address && !self.is_up(other) {
                 self.foretell(address, Suspicion::Suspect(other), delay);
@@ -107,12 +109,17 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     /// The oracle tells everybody else, after its delay.
     fn tell_all(&mut self, about: Address, suspicion: Suspicion) {
-        let Some(delay) = self.oracle else { return };
+        let Some(delay) = self.oracle_delay() else { return };
         for other in self.system.addresses().filter(|&other| other != about) {
             if self.is_up(other) {
                 self.foretell(other, suspicion, delay);
             }
         }
+    }
+
+    /// When the oracle speaks, if it does: where everything is scripted, the script speaks for it.
+    fn oracle_delay(&self) -> Option<Time> {
+        self.oracle.filter(|_| self.stage.is_none())
     }
 
     fn foretell(&mut self, at: Address, suspicion: Suspicion, delay: Time) {

@@ -34,6 +34,8 @@ impl Recorder {
             processes: processes.into(),
             topology: topology.into(),
             seed: None,
+            origin: None,
+            circle: None,
         };
         let trace = Trace { header, records: Vec::new() };
         let mut recorder = Recorder { trace, now: 0, clocks: BTreeMap::new(), posted: Vec::new() };

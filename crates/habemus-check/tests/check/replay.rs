@@ -1,0 +1,121 @@
+//! Counterexamples are repeated by the processes themselves, and by the simulator as scenarios.
+
+use habemus_check::guarantees::{Cell, Row, manifest, models};
+use habemus_check::{Control, ReplayError, replay};
+use habemus_trace::{Happening, Trace};
+
+use crate::help::model;
+
+/// Runs without end: the notes' Yo-Yo never stops, and no script goes on for ever.
+const ENDLESS: [&str; 3] =
+    ["yo-yo (as-printed) E2", "yo-yo (as-printed) agreement", "yo-yo (as-printed) termination"];
+
+/// A model with at most so many states takes no longer than a second.
+const SECONDS: u64 = 300_000;
+
+/// Every counterexample of the manifest: what it is one of, the property, and the run.
+fn counterexamples() -> Vec<(String, String, Trace)> {
+    let kept = manifest();
+    let mut all = Vec::new();
+    for model in models() {
+        let row = kept.iter().find(|row| model.is_of(row) && row.states <= SECONDS);
+        let is_refuted = |row: &Row| row.properties.values().any(|cell| matches!(cell, Cell::Refuted(_)));
+        let report = row.filter(|row| is_refuted(row)).and_then(|_| model.check(&Control::default()));
+        for line in report.into_iter().flat_map(|(_, report)| report.properties) {
+            let faults = model.variant.map_or(model.faults().to_owned(), |variant| format!("({variant})"));
+            let name = format!("{} {faults} {}", model.entry.name, line.name);
+            all.extend(line.counterexample.map(|trace| (name, line.name, trace)));
+        }
+    }
+    all
+}
+
+#[test]
+fn every_counterexample_is_repeated_with_the_same_verdict_and_as_a_scenario() {
+    let (mut replayed, mut endless) = (0, Vec::new());
+    for (name, property, trace) in counterexamples() {
+        let replay = replay(&trace, None).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let broken = |report: &habemus_report::Report| {
+            report.properties.iter().any(|line| line.name == property && line.verdict == "violated")
+        };
+        assert!(broken(&replay.report), "{name}");
+        replayed += 1;
+        let Some(scenario) = replay.scenario() else {
+            endless.push(name);
+            continue;
+        };
+        // What is written is read back, and shows the same in the simulator.
+        let text = habemus_scenario::to_toml(&scenario);
+        let parsed = habemus_scenario::parse("counterexample.toml", &text)
+            .unwrap_or_else(|errors| panic!("{name}: {errors:?}\n{text}"));
+        assert_eq!(parsed.scenario, scenario, "{name}");
+        let report = habemus_sim::run(&scenario, true).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(report.failures.is_empty(), "{name}: {:?}\n{text}", report.failures);
+        assert!(broken(&report), "{name}\n{text}");
+        let told = |trace: &Trace| -> Vec<Happening> {
+            trace.records.iter().map(|record| record.what.clone()).filter(is_step).collect()
+        };
+        let simulated = report.trace.as_ref().map(told).unwrap_or_default();
+        let (mut numbered, mut again) = (told(&trace), simulated);
+        forget_numbers(&mut numbered);
+        forget_numbers(&mut again);
+        assert!(again.starts_with(&numbered), "{name}\n{numbered:#?}\n{again:#?}");
+    }
+    assert!(replayed >= 300, "only {replayed} counterexamples");
+    endless.sort_unstable();
+    assert_eq!(endless, ENDLESS);
+}
+
+/// Whether the processes notice it: what is lost is noted a little earlier or later.
+fn is_step(what: &Happening) -> bool {
+    !matches!(what, Happening::Violation { .. } | Happening::Drop { .. })
+}
+
+/// The checker numbers messages through and names the links of a cut in another order.
+fn forget_numbers(happenings: &mut [Happening]) {
+    for what in happenings {
+        if let Happening::Send { message, .. } | Happening::Deliver { message, .. } = what {
+            *message = 0;
+        }
+        if let Happening::Cut { links } | Happening::Heal { links } = what {
+            links.sort_unstable();
+        }
+    }
+}
+
+#[test]
+fn a_run_of_something_else_is_refused() {
+    let ring = model("anonymous-ring", 3).property("uniqueness").run();
+    let line = ring.property("uniqueness").expect("it was asked for");
+    let trace = line.counterexample.clone().expect("it is violated");
+    assert!(replay(&trace, None).is_ok());
+    // Another algorithm, under the same name.
+    let mut other = trace.clone();
+    other.header.algorithm = "chang-roberts".to_owned();
+    let error = replay(&other, None).expect_err("the messages are others").to_string();
+    assert!(error.contains("Election"), "{error}");
+    // A step that cannot be.
+    let mut other = trace.clone();
+    let delivered = other.records.iter().position(|record| matches!(record.what, Happening::Deliver { .. }));
+    let delivered = delivered.expect("something is delivered");
+    let record = other.records[delivered].clone();
+    other.records.insert(0, record);
+    let error = replay(&other, None).expect_err("nobody has sent it").to_string();
+    assert!(error.starts_with("the trace does not fit: at record 1"), "{error}");
+    // A step that is left out.
+    let mut other = trace.clone();
+    other.records.remove(delivered);
+    assert!(matches!(replay(&other, None), Err(ReplayError::Misfit { .. })));
+    // A claim that the run does not bear out.
+    let mut other = trace.clone();
+    for record in &mut other.records {
+        if let Happening::Violation { property, .. } = &mut record.what {
+            "E2".clone_into(property);
+        }
+    }
+    assert!(matches!(replay(&other, None), Err(ReplayError::Unproven { .. })));
+    // No word about where the processes come from.
+    let mut other = trace;
+    other.header.origin = None;
+    assert_eq!(replay(&other, None).err(), Some(ReplayError::Unknown));
+}
