@@ -45,6 +45,7 @@ mod reduction;
 mod replay;
 mod report;
 mod setting;
+mod situations;
 mod visited;
 mod watching;
 mod world;

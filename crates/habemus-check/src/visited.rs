@@ -99,9 +99,7 @@ impl Visited {
         let inner = &mut *guard;
         let mut new = 0;
         inner.reserve(batch.len());
-        // The first look at each slot is the slow one; the slots of a batch are fetched side by side.
-        let fetched: u64 = batch.hashes.iter().map(|&hash| inner.slots[inner.slot(hash)] & 1).sum();
-        debug_assert!(fetched <= batch.len() as u64, "a slot counts once");
+        inner.fetch(&batch.hashes, self.width);
         for (index, &hash) in batch.hashes.iter().enumerate() {
             let state = &batch.words[index * self.width..(index + 1) * self.width];
             if let Err(free) = inner.find(hash, state, self.width) {
@@ -190,6 +188,21 @@ impl Shard {
             }
             self.slots[at] = slot;
         }
+    }
+
+    /// Looks at the slots of these hashes, and then at the states behind them. The first look at each is the slow one,
+    /// and the processor can do many of them at a time if none waits for another.
+    fn fetch(&self, hashes: &[u64], width: usize) {
+        let slots: u64 = hashes.iter().map(|&hash| self.slots[self.slot(hash)] & 1).sum();
+        let states: u64 = hashes
+            .iter()
+            .map(|&hash| {
+                let slot = self.slots[self.slot(hash)];
+                let is_likely = slot != 0 && slot >> 32 == hash >> 32;
+                if is_likely { u64::from(self.state((slot as u32 - 1) as usize, width)[0]) } else { 0 }
+            })
+            .sum();
+        std::hint::black_box(slots + states);
     }
 
     /// Where to look first, by the high half of the hash, which the slot itself holds.

@@ -1,8 +1,8 @@
 //! The global states of a system, and the steps between them.
 //!
-//! A state is a short row of numbers: the local state of each process, the inbox of each process, the
-//! environment, the monitors. A step at a process depends on two of these numbers, its local state and its
-//! inbox, and is computed once for each such pair; afterwards exploring is looking up.
+//! A state is a short row of numbers: the situation of each process (its local state and its inbox), the
+//! environment, the monitors. A step at a process depends on its situation alone, and is computed once for each;
+//! afterwards exploring is looking up.
 
 use habemus::Address;
 use rustc_hash::FxHashMap;
@@ -12,6 +12,7 @@ use crate::inbox::Inboxes;
 use crate::protocol::{Act, Alarm, Cause, ItemKind, Judgement, Label, Life, Protocol, Reaction, Trouble};
 use crate::reduction;
 use crate::setting::{Setting, Start, Timers};
+use crate::situations::{Situation, Situations};
 
 mod blocks;
 mod faults;
@@ -24,6 +25,7 @@ pub(crate) struct World {
     pub(crate) protocol: Box<dyn Protocol>,
     pub(crate) setting: Setting,
     inboxes: Inboxes,
+    situations: Situations,
     /// Whether there is an oracle detector.
     oracle: bool,
     /// Whether clients begin once, as in an election, and not in a loop.
@@ -47,6 +49,7 @@ impl World {
         World {
             receivers,
             inboxes: Inboxes::new(setting.order),
+            situations: Situations::default(),
             protocol,
             setting,
             oracle,
@@ -66,15 +69,15 @@ impl World {
 
     /// How many numbers make a state.
     pub(crate) fn width(&self) -> usize {
-        2 * self.processes + 2
+        self.processes + 2
     }
 
     pub(crate) fn environment_at(&self) -> usize {
-        2 * self.processes
+        self.processes
     }
 
     pub(crate) fn monitors_at(&self) -> usize {
-        2 * self.processes + 1
+        self.processes + 1
     }
 
     /// Every state in which a run may begin, and the kinds of status that processes have from the start.
@@ -83,7 +86,8 @@ impl World {
         let mut worker = Worker::new(self);
         let mut openings = Vec::new();
         for wants in self.wants() {
-            let mut blank = vec![0; self.width()];
+            // Who has not started may have mail already.
+            let mut blank = vec![worker.number((0, 0)); self.width()];
             blank[self.environment_at()] = Environment::new(&self.setting.budget).0;
             blank[self.monitors_at()] = self.protocol.monitors();
             let mut partial: Vec<Opening> = vec![(blank, Vec::new())];
@@ -93,12 +97,13 @@ impl World {
                 for (state, story) in &partial {
                     for (choice, reaction) in reactions.iter().enumerate() {
                         let mut state = state.clone();
-                        state[place] = reaction.local;
+                        let (_, inbox) = worker.situation(state[place]);
+                        state[place] = worker.number((reaction.local, inbox));
                         for &(to, item) in &reaction.sends {
-                            let inbox = &mut state[n + to as usize];
-                            *inbox = worker.add(*inbox, item);
+                            let receiver = &mut state[to as usize];
+                            *receiver = worker.add(*receiver, item);
                         }
-                        let monitors = &mut state[2 * n + 1];
+                        let monitors = &mut state[n + 1];
                         *monitors = worker.watch(*monitors, reaction.observations);
                         let mut story = story.clone();
                         story.push((wants, choice as u16));
@@ -135,8 +140,8 @@ impl World {
 /// A step at a process, ready to be applied.
 #[derive(Clone, Copy, Debug)]
 struct Hop {
-    local: u32,
-    inbox: u32,
+    /// What it leads to.
+    situation: u32,
     observations: u32,
     /// Its sends are `sends[first..first + count]` of the worker.
     first: u32,
@@ -184,13 +189,16 @@ impl Successors {
 pub(crate) struct Worker<'w> {
     world: &'w World,
     reactions: FxHashMap<(u32, Cause), Vec<Reaction>>,
-    /// The hops of a process, by local state and inbox: a range of `hops`.
-    moves: FxHashMap<u64, (u32, u32)>,
+    /// Numbers of situations, and situations by number.
+    numbers: FxHashMap<u64, u32>,
+    situations: Vec<Option<Situation>>,
+    /// The hops of a process, by situation: a range of `hops`.
+    moves: Vec<Option<(u32, u32)>>,
     hops: Vec<Hop>,
     labels: Vec<Label>,
-    /// What a process can do in one go, by local state and inbox.
-    blocks: FxHashMap<u64, Block>,
-    ends: Vec<(u32, u32)>,
+    /// What a process can do in one go, by situation.
+    blocks: Vec<Option<Block>>,
+    ends: Vec<u32>,
     sends: Vec<(u8, u32)>,
     added: FxHashMap<u64, u32>,
     watched: FxHashMap<u64, u32>,
@@ -214,10 +222,12 @@ impl<'w> Worker<'w> {
         Worker {
             world,
             reactions: FxHashMap::default(),
-            moves: FxHashMap::default(),
+            numbers: FxHashMap::default(),
+            situations: Vec::new(),
+            moves: Vec::new(),
             hops: Vec::new(),
             labels: Vec::new(),
-            blocks: FxHashMap::default(),
+            blocks: Vec::new(),
             ends: Vec::new(),
             sends: Vec::new(),
             added: FxHashMap::default(),
@@ -237,10 +247,10 @@ impl<'w> Worker<'w> {
     pub(crate) fn expand(&mut self, state: &[u32], out: &mut Successors) -> Result<Expansion, Trouble> {
         out.clear();
         let n = self.world.processes;
-        let environment = Environment(state[2 * n]);
+        let environment = Environment(state[n]);
         let mut ordinary = 0;
         for place in 0..n {
-            let (first, last) = self.moves_of(state[place], state[n + place])?;
+            let (first, last) = self.moves_of(state[place])?;
             for index in first..last {
                 let hop = self.hops[index as usize];
                 let after = match hop.kind {
@@ -267,7 +277,7 @@ impl<'w> Worker<'w> {
         if environment.group() != 0 {
             ordinary += 1;
             self.begin(state);
-            self.scratch[2 * n] = environment.with_group(0).0;
+            self.scratch[n] = environment.with_group(0).0;
             self.emit(out, 0, Act::Heal, 0);
         }
         if environment.0 != 0 {
@@ -285,11 +295,11 @@ impl<'w> Worker<'w> {
     ) -> Result<(), Trouble> {
         out.clear();
         let n = self.world.processes;
-        let (first, last) = self.moves_of(state[place], state[n + place])?;
+        let (first, last) = self.moves_of(state[place])?;
         for index in first..last {
             let hop = self.hops[index as usize];
             if hop.kind == Kind::Ordinary {
-                self.hop(state, place, hop, Environment(state[2 * n]));
+                self.hop(state, place, hop, Environment(state[n]));
                 out.states.extend_from_slice(&self.scratch);
             }
         }
@@ -300,7 +310,7 @@ impl<'w> Worker<'w> {
     /// property could tell apart: see the module [`reduction`](crate::reduction).
     pub(crate) fn choose_alone(&mut self, state: &[u32]) -> Result<Option<usize>, Trouble> {
         let n = self.world.processes;
-        if state[2 * n] != 0 {
+        if state[n] != 0 {
             // Faults may strike anywhere.
             return Ok(None);
         }
@@ -308,7 +318,7 @@ impl<'w> Worker<'w> {
         let mut steps = [0_u32; u32::BITS as usize];
         let mut visible = 0_u32;
         for place in 0..n {
-            let (first, last) = self.moves_of(state[place], state[n + place])?;
+            let (first, last) = self.moves_of(state[place])?;
             let hops = &self.hops[first as usize..last as usize];
             steps[place] = last - first;
             active |= u32::from(last > first) << place;
@@ -328,29 +338,23 @@ impl<'w> Worker<'w> {
             }
             let may_move = reduction::may_move(&self.world.receivers, active, place);
             let senders = reduction::senders(&self.world.receivers, may_move, place);
-            if senders & !self.blocked(state[n + place]) == 0 {
+            if senders & !self.blocked(state[place]) == 0 {
                 best = Some(place);
             }
         }
         Ok(best)
     }
 
-    fn blocked(&mut self, inbox: u32) -> u32 {
-        let index = inbox as usize;
-        if self.blocked.len() <= index {
-            self.blocked.resize(index + 1, None);
-        }
+    fn blocked(&mut self, situation: u32) -> u32 {
+        let (_, inbox) = self.situation(situation);
         let world = self.world;
-        *self.blocked[index].get_or_insert_with(|| world.inboxes.blocked(&*world.protocol, inbox))
+        *entry(&mut self.blocked, situation)
+            .get_or_insert_with(|| world.inboxes.blocked(&*world.protocol, inbox))
     }
 
     /// What is to be said of the monitors of a state.
     pub(crate) fn judge(&mut self, monitors: u32) -> Judgement {
-        let index = monitors as usize;
-        if self.judged.len() <= index {
-            self.judged.resize(index + 1, None);
-        }
-        *self.judged[index].get_or_insert_with(|| self.world.protocol.judge(monitors))
+        *entry(&mut self.judged, monitors).get_or_insert_with(|| self.world.protocol.judge(monitors))
     }
 
     fn begin(&mut self, state: &[u32]) {
@@ -369,31 +373,30 @@ impl<'w> Worker<'w> {
     fn hop(&mut self, state: &[u32], place: usize, hop: Hop, environment: Environment) {
         let n = self.world.processes;
         self.begin(state);
-        self.scratch[place] = hop.local;
-        self.scratch[n + place] = hop.inbox;
-        self.scratch[2 * n] = environment.0;
+        self.scratch[place] = hop.situation;
+        self.scratch[n] = environment.0;
         for index in hop.first..hop.first + u32::from(hop.count) {
             let (to, item) = self.sends[index as usize];
             self.send(environment, place as u8, to, item);
         }
         if hop.observations != 0 {
-            self.scratch[2 * n + 1] = self.watch(self.scratch[2 * n + 1], hop.observations);
+            self.scratch[n + 1] = self.watch(self.scratch[n + 1], hop.observations);
         }
     }
 
     /// Applies a reaction of the process at `place`, to `scratch`.
     fn apply(&mut self, place: usize, reaction: &Reaction, environment: Environment) {
         let n = self.world.processes;
-        self.scratch[place] = reaction.local;
+        let (_, inbox) = self.situation(self.scratch[place]);
+        self.scratch[place] = self.number((reaction.local, inbox));
         for &(to, item) in &reaction.sends {
             self.send(environment, place as u8, to, item);
         }
-        self.scratch[2 * n + 1] = self.watch(self.scratch[2 * n + 1], reaction.observations);
+        self.scratch[n + 1] = self.watch(self.scratch[n + 1], reaction.observations);
     }
 
     #[inline]
     fn send(&mut self, environment: Environment, from: u8, to: u8, item: u32) {
-        let n = self.world.processes;
         let to = to as usize;
         if self.world.setting.budget.crashes > 0 && self.life(self.scratch[to]) == Life::Dead {
             return;
@@ -401,15 +404,34 @@ impl<'w> Worker<'w> {
         if environment.group() != 0 && !environment.links(from, to as u8) {
             return;
         }
-        self.scratch[n + to] = self.add(self.scratch[n + to], item);
+        self.scratch[to] = self.add(self.scratch[to], item);
     }
 
-    fn add(&mut self, inbox: u32, item: u32) -> u32 {
+    /// The situation of a process after one more item is on its way to it.
+    #[inline]
+    fn add(&mut self, situation: u32, item: u32) -> u32 {
+        if let Some(&after) = self.added.get(&pair(situation, item)) {
+            return after;
+        }
+        let (local, inbox) = self.situation(situation);
+        let inbox = self.world.inboxes.add(&*self.world.protocol, inbox, item);
+        let after = self.number((local, inbox));
+        self.added.insert(pair(situation, item), after);
+        after
+    }
+
+    fn number(&mut self, (local, inbox): Situation) -> u32 {
         let world = self.world;
-        *self
-            .added
-            .entry(pair(inbox, item))
-            .or_insert_with(|| world.inboxes.add(&*world.protocol, inbox, item))
+        *self.numbers.entry(pair(local, inbox)).or_insert_with(|| world.situations.number((local, inbox)))
+    }
+
+    fn situation(&mut self, number: u32) -> Situation {
+        let world = self.world;
+        *entry(&mut self.situations, number).get_or_insert_with(|| world.situations.of(number))
+    }
+
+    fn local(&mut self, situation: u32) -> u32 {
+        self.situation(situation).0
     }
 
     fn watch(&mut self, monitors: u32, observations: u32) -> u32 {
@@ -417,11 +439,7 @@ impl<'w> Worker<'w> {
             return monitors;
         }
         let protocol = &self.world.protocol;
-        let index = observations as usize;
-        if self.seen.len() <= index {
-            self.seen.resize(index + 1, false);
-        }
-        if !std::mem::replace(&mut self.seen[index], true) {
+        if !std::mem::replace(entry(&mut self.seen, observations), true) {
             self.reached |= protocol.reached(observations);
         }
         *self
@@ -430,12 +448,9 @@ impl<'w> Worker<'w> {
             .or_insert_with(|| protocol.watch(monitors, observations))
     }
 
-    fn life(&mut self, local: u32) -> Life {
-        let index = local as usize;
-        if self.lives.len() <= index {
-            self.lives.resize(index + 1, None);
-        }
-        *self.lives[index].get_or_insert_with(|| self.world.protocol.life(local))
+    fn life(&mut self, situation: u32) -> Life {
+        let local = self.local(situation);
+        *entry(&mut self.lives, local).get_or_insert_with(|| self.world.protocol.life(local))
     }
 
     fn react(&mut self, local: u32, cause: Cause) -> Result<Vec<Reaction>, Trouble> {
@@ -447,23 +462,24 @@ impl<'w> Worker<'w> {
         Ok(reactions)
     }
 
-    /// The hops of a process in this local state with this inbox.
+    /// The hops of a process in this situation.
     #[inline]
-    fn moves_of(&mut self, local: u32, inbox: u32) -> Result<(u32, u32), Trouble> {
-        if let Some(&range) = self.moves.get(&pair(local, inbox)) {
+    fn moves_of(&mut self, situation: u32) -> Result<(u32, u32), Trouble> {
+        if let Some(&Some(range)) = self.moves.get(situation as usize) {
             return Ok(range);
         }
         let first = self.hops.len() as u32;
-        self.find_moves(local, inbox)?;
+        self.find_moves(situation)?;
         let range = (first, self.hops.len() as u32);
-        self.moves.insert(pair(local, inbox), range);
+        *entry(&mut self.moves, situation) = Some(range);
         Ok(range)
     }
 
-    fn find_moves(&mut self, local: u32, inbox: u32) -> Result<(), Trouble> {
+    fn find_moves(&mut self, situation: u32) -> Result<(), Trouble> {
         let world = self.world;
+        let (local, inbox) = self.situation(situation);
         let deliverable = world.inboxes.deliverable(&*world.protocol, inbox);
-        match self.life(local) {
+        match self.life(situation) {
             Life::Dead => return Ok(()),
             Life::Down => {
                 for (item, rest) in deliverable {
@@ -508,7 +524,8 @@ impl<'w> Worker<'w> {
         self.sends.extend_from_slice(&reaction.sends);
         let count = reaction.sends.len() as u16;
         let Reaction { local, observations, .. } = *reaction;
-        self.hops.push(Hop { local, inbox, observations, first, count, kind });
+        let situation = self.number((local, inbox));
+        self.hops.push(Hop { situation, observations, first, count, kind });
         // Who acts is known where the hop is used; the place is read off the local state's position.
         self.labels.push(Label { actor: 0, act, choice: choice as u16 });
     }
@@ -518,19 +535,21 @@ impl<'w> Worker<'w> {
         let n = self.world.processes;
         let protocol = &self.world.protocol;
         let mut all = Vec::new();
-        for (place, &local) in state[..n].iter().enumerate() {
+        for (place, &situation) in state[..n].iter().enumerate() {
+            let local = self.local(situation);
             let alarms = self.alarms.entry(local).or_insert_with(|| protocol.alarms(local));
             all.extend(alarms.iter().map(|alarm| (place, *alarm)));
         }
         let Some(latest) = all.iter().map(|(_, alarm)| alarm.most).min() else { return Ok(0) };
-        let environment = Environment(state[2 * n]);
+        let environment = Environment(state[n]);
         let mut steps = 0;
         for (place, alarm) in all.into_iter().filter(|(_, alarm)| alarm.least <= latest) {
             let mut waited = state.to_vec();
-            for local in &mut waited[..n] {
-                *local = self.elapse(*local, alarm.least);
+            for situation in &mut waited[..n] {
+                *situation = self.elapse(*situation, alarm.least);
             }
-            let reactions = self.react(waited[place], Cause::Timer(alarm.timer))?;
+            let local = self.local(waited[place]);
+            let reactions = self.react(local, Cause::Timer(alarm.timer))?;
             for (choice, reaction) in reactions.iter().enumerate() {
                 self.begin(&waited);
                 self.apply(place, reaction, environment);
@@ -545,11 +564,23 @@ impl<'w> Worker<'w> {
         Ok(steps)
     }
 
-    fn elapse(&mut self, local: u32, nanos: u64) -> u32 {
+    /// The situation of a process after time has passed.
+    fn elapse(&mut self, situation: u32, nanos: u64) -> u32 {
         if nanos == 0 {
-            return local;
+            return situation;
         }
+        let (local, inbox) = self.situation(situation);
         let protocol = &self.world.protocol;
-        *self.elapsed.entry((local, nanos)).or_insert_with(|| protocol.elapse(local, nanos))
+        let local = *self.elapsed.entry((local, nanos)).or_insert_with(|| protocol.elapse(local, nanos));
+        self.number((local, inbox))
     }
+}
+
+/// The entry of a table by number, which grows as it must.
+fn entry<T: Clone + Default>(table: &mut Vec<T>, number: u32) -> &mut T {
+    let index = number as usize;
+    if table.len() <= index {
+        table.resize(index + 1, T::default());
+    }
+    &mut table[index]
 }

@@ -13,12 +13,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Hop, Kind, Successors, Worker, pair};
+use super::{Hop, Kind, Successors, Worker, entry};
 use crate::environment::Environment;
 use crate::protocol::{Act, Label, Trouble};
 use crate::setting::Timers;
 
-/// What a process can do in one go, in a local state with an inbox.
+/// What a process can do in one go, in a situation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     /// The steps that others notice: `hops[first..last]` of the worker.
@@ -39,18 +39,15 @@ pub(crate) struct Blocks {
     pub(crate) joined: bool,
 }
 
-/// A local state and an inbox.
-type Situation = (u32, u32);
-
 impl Worker<'_> {
     /// Collects the blocks out of a state in which no fault can strike.
     pub(crate) fn expand_blocks(&mut self, state: &[u32], out: &mut Successors) -> Result<Blocks, Trouble> {
         out.clear();
         let n = self.world.processes;
-        let environment = Environment(state[2 * n]);
+        let environment = Environment(state[n]);
         let (mut joined, mut can_rest) = (false, true);
         for place in 0..n {
-            let block = self.block(state[place], state[n + place])?;
+            let block = self.block(state[place])?;
             for index in block.first..block.last {
                 self.hop(state, place, self.hops[index as usize], environment);
                 out.states.extend_from_slice(&self.scratch);
@@ -73,11 +70,11 @@ impl Worker<'_> {
         let n = self.world.processes;
         let mut resting = vec![state.to_vec()];
         for place in 0..n {
-            let (from, to) = self.block(state[place], state[n + place])?.ends;
+            let (from, to) = self.block(state[place])?.ends;
             let ends = &self.ends[from as usize..to as usize];
-            let with = |row: &Vec<u32>, &(local, inbox): &Situation| {
+            let with = |row: &Vec<u32>, &end: &u32| {
                 let mut row = row.clone();
-                (row[place], row[n + place]) = (local, inbox);
+                row[place] = end;
                 row
             };
             resting = resting.iter().flat_map(|row| ends.iter().map(move |end| with(row, end))).collect();
@@ -87,39 +84,39 @@ impl Worker<'_> {
     }
 
     #[inline]
-    fn block(&mut self, local: u32, inbox: u32) -> Result<Block, Trouble> {
-        if let Some(&block) = self.blocks.get(&pair(local, inbox)) {
+    fn block(&mut self, situation: u32) -> Result<Block, Trouble> {
+        if let Some(&Some(block)) = self.blocks.get(situation as usize) {
             return Ok(block);
         }
-        let block = self.find_block((local, inbox))?;
-        self.blocks.insert(pair(local, inbox), block);
+        let block = self.find_block(situation)?;
+        *entry(&mut self.blocks, situation) = Some(block);
         Ok(block)
     }
 
-    fn find_block(&mut self, start: Situation) -> Result<Block, Trouble> {
+    fn find_block(&mut self, start: u32) -> Result<Block, Trouble> {
         let (mut noticed, mut ends) = (Vec::new(), Vec::new());
         let mut situations = vec![start];
         // How each situation is come to: from which, and by which hop.
-        let mut arrivals: FxHashMap<Situation, Vec<(Situation, u32)>> = FxHashMap::default();
+        let mut arrivals: FxHashMap<u32, Vec<(u32, u32)>> = FxHashMap::default();
         arrivals.insert(start, Vec::new());
         let mut next = 0;
-        while let Some(&(local, inbox)) = situations.get(next) {
+        while let Some(&situation) = situations.get(next) {
             next += 1;
-            let (first, last) = self.moves_of(local, inbox)?;
+            let (first, last) = self.moves_of(situation)?;
             if first == last {
-                ends.push((local, inbox));
+                ends.push(situation);
             }
             for index in first..last {
                 let hop = self.hops[index as usize];
                 if !self.is_unnoticed(index) {
-                    noticed.push(((local, inbox), index));
+                    noticed.push((situation, index));
                     continue;
                 }
-                let after = (hop.local, hop.inbox);
+                let after = hop.situation;
                 if !arrivals.contains_key(&after) {
                     situations.push(after);
                 }
-                arrivals.entry(after).or_default().push(((local, inbox), index));
+                arrivals.entry(after).or_default().push((situation, index));
             }
         }
         let mut kept = Vec::with_capacity(noticed.len());
@@ -149,23 +146,23 @@ impl Worker<'_> {
 
     /// Whether the item that the hop `taken` takes, before the step `noticed`, might as well be taken after it: nobody
     /// could tell, nor the process itself.
-    fn might_wait(&mut self, before: Situation, taken: u32, noticed: u32) -> Result<bool, Trouble> {
+    fn might_wait(&mut self, before: u32, taken: u32, noticed: u32) -> Result<bool, Trouble> {
         let Some(early) = self.same_step(before, noticed)? else { return Ok(false) };
         let (then, whole) = (self.hops[early as usize], self.hops[noticed as usize]);
         let same_words = then.observations == whole.observations && self.sent(then) == self.sent(whole);
         if !same_words {
             return Ok(false);
         }
-        let late = self.same_step((then.local, then.inbox), taken)?;
+        let late = self.same_step(then.situation, taken)?;
         Ok(late.is_some_and(|late| {
             let last = self.hops[late as usize];
-            self.is_unnoticed(late) && (last.local, last.inbox) == (whole.local, whole.inbox)
+            self.is_unnoticed(late) && last.situation == whole.situation
         }))
     }
 
     /// The hop by which a process does in this situation what it does by another hop in another.
-    fn same_step(&mut self, (local, inbox): Situation, index: u32) -> Result<Option<u32>, Trouble> {
-        let (first, last) = self.moves_of(local, inbox)?;
+    fn same_step(&mut self, situation: u32, index: u32) -> Result<Option<u32>, Trouble> {
+        let (first, last) = self.moves_of(situation)?;
         let Label { act, choice, .. } = self.labels[index as usize];
         let kind = self.hops[index as usize].kind;
         Ok((first..last).find(|&other| {
@@ -188,13 +185,13 @@ impl Worker<'_> {
     /// The single steps that [`expand_blocks`](Self::expand_blocks) took in one go from a state to the next, if it did.
     pub(crate) fn unfold(&mut self, state: &[u32], next: &[u32]) -> Result<Option<Vec<Label>>, Trouble> {
         let n = self.world.processes;
-        let environment = Environment(state[2 * n]);
+        let environment = Environment(state[n]);
         for place in 0..n {
-            let ways = self.ways(place, (state[place], state[n + place]))?;
-            for ((local, inbox), way) in &ways {
+            let ways = self.ways(place, state[place])?;
+            for (situation, way) in &ways {
                 let mut row = state.to_vec();
-                (row[place], row[n + place]) = (*local, *inbox);
-                let (first, last) = self.moves_of(*local, *inbox)?;
+                row[place] = *situation;
+                let (first, last) = self.moves_of(*situation)?;
                 for index in first..last {
                     self.hop(&row, place, self.hops[index as usize], environment);
                     if self.scratch == next {
@@ -204,13 +201,13 @@ impl Worker<'_> {
                 }
             }
         }
-        if state[2 * n..] != next[2 * n..] {
+        if state[n..] != next[n..] {
             return Ok(None);
         }
         let mut steps = Vec::new();
         for place in 0..n {
-            let ways = self.ways(place, (state[place], state[n + place]))?;
-            let there = (next[place], next[n + place]);
+            let ways = self.ways(place, state[place])?;
+            let there = next[place];
             let Some((_, way)) = ways.into_iter().find(|(situation, _)| *situation == there) else {
                 return Ok(None);
             };
@@ -220,15 +217,15 @@ impl Worker<'_> {
     }
 
     /// Where a process can come by taking items unnoticed, and how.
-    fn ways(&mut self, place: usize, start: Situation) -> Result<Vec<(Situation, Vec<Label>)>, Trouble> {
-        let mut ways: Vec<(Situation, Vec<Label>)> = vec![(start, Vec::new())];
+    fn ways(&mut self, place: usize, start: u32) -> Result<Vec<(u32, Vec<Label>)>, Trouble> {
+        let mut ways: Vec<(u32, Vec<Label>)> = vec![(start, Vec::new())];
         let mut next = 0;
         while next < ways.len() {
-            let ((local, inbox), way) = ways[next].clone();
+            let (situation, way) = ways[next].clone();
             next += 1;
-            let (first, last) = self.moves_of(local, inbox)?;
+            let (first, last) = self.moves_of(situation)?;
             for index in first..last {
-                let after = (self.hops[index as usize].local, self.hops[index as usize].inbox);
+                let after = self.hops[index as usize].situation;
                 if self.is_unnoticed(index) && ways.iter().all(|(known, _)| *known != after) {
                     let label = Label { actor: place as u8, ..self.labels[index as usize] };
                     ways.push((after, way.iter().copied().chain([label]).collect()));

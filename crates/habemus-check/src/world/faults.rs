@@ -33,7 +33,7 @@ impl Worker<'_> {
             // The first process is always on the side that is not named: each split is made once.
             for group in (2..1_u32 << n).step_by(2) {
                 self.begin(state);
-                self.scratch[2 * n] = environment.after(Fault::Partition).with_group(group).0;
+                self.scratch[n] = environment.after(Fault::Partition).with_group(group).0;
                 self.emit(out, 0, Act::Cut(group), 0);
             }
         }
@@ -49,12 +49,13 @@ impl Worker<'_> {
     ) -> Result<(), Trouble> {
         let (n, world) = (self.world.processes, self.world);
         let forever = environment.left(Fault::Recovery) == 0;
-        for (choice, reaction) in self.react(state[place], Cause::Crash { forever })?.iter().enumerate() {
+        let (local, inbox) = self.situation(state[place]);
+        let inbox = if forever { 0 } else { world.inboxes.without_notices(&*world.protocol, inbox) };
+        for (choice, reaction) in self.react(local, Cause::Crash { forever })?.iter().enumerate() {
             self.begin(state);
             let after = environment.after(Fault::Crash);
-            self.scratch[2 * n] = after.0;
-            let inbox = &mut self.scratch[n + place];
-            *inbox = if forever { 0 } else { world.inboxes.without_notices(&*world.protocol, *inbox) };
+            self.scratch[n] = after.0;
+            self.scratch[place] = self.number((local, inbox));
             self.apply(place, reaction, after);
             self.tell_others(place, Suspicion::Suspect(Address(place as u32)));
             self.emit(out, place, Act::Crash { forever }, choice);
@@ -72,17 +73,18 @@ impl Worker<'_> {
         out: &mut Successors,
     ) -> Result<(), Trouble> {
         let n = self.world.processes;
-        let environment = Environment(waited[2 * n]);
+        let environment = Environment(waited[n]);
         if environment.left(Fault::Crash) == 0 || !self.world.may_crash(place) {
             return Ok(());
         }
+        let local = self.local(waited[place]);
         // To crash before the first is to crash before the pulse, and to crash after the last one to crash after it.
         for kept in 1..sends {
             let protocol = &self.world.protocol;
-            let reaction = protocol.halfway(waited[place], alarm.timer, choice, kept)?;
+            let reaction = protocol.halfway(local, alarm.timer, choice, kept)?;
             self.begin(waited);
             let after = environment.after(Fault::Crash);
-            (self.scratch[2 * n], self.scratch[n + place]) = (after.0, 0);
+            (self.scratch[n], self.scratch[place]) = (after.0, self.number((local, 0)));
             self.apply(place, &reaction, after);
             let act = Act::Halfway { timer: alarm.timer, elapsed: alarm.least, kept: kept as u16 };
             self.emit(out, place, act, choice);
@@ -98,10 +100,11 @@ impl Worker<'_> {
         out: &mut Successors,
     ) -> Result<(), Trouble> {
         let n = self.world.processes;
-        for (choice, reaction) in self.react(state[place], Cause::Recover)?.iter().enumerate() {
+        let local = self.local(state[place]);
+        for (choice, reaction) in self.react(local, Cause::Recover)?.iter().enumerate() {
             self.begin(state);
             let after = environment.after(Fault::Recovery);
-            self.scratch[2 * n] = after.0;
+            self.scratch[n] = after.0;
             self.apply(place, reaction, after);
             if self.world.oracle {
                 for other in (0..n).filter(|&other| other != place) {
@@ -130,10 +133,11 @@ impl Worker<'_> {
                 }
                 let address = Address(suspect as u32);
                 let cause = Cause::Suspicion(Suspicion::Suspect(address));
-                for (choice, reaction) in self.react(state[by], cause)?.iter().enumerate() {
+                let local = self.local(state[by]);
+                for (choice, reaction) in self.react(local, cause)?.iter().enumerate() {
                     self.begin(state);
                     let after = environment.after(Fault::Suspicion);
-                    self.scratch[2 * n] = after.0;
+                    self.scratch[n] = after.0;
                     self.apply(by, reaction, after);
                     self.tell(by, Suspicion::Restore(address));
                     self.emit(out, by, Act::Suspect(suspect as u8), choice);
@@ -156,8 +160,7 @@ impl Worker<'_> {
     }
 
     fn tell(&mut self, whom: usize, suspicion: Suspicion) {
-        let n = self.world.processes;
         let notice = self.world.protocol.notice(suspicion);
-        self.scratch[n + whom] = self.add(self.scratch[n + whom], notice);
+        self.scratch[whom] = self.add(self.scratch[whom], notice);
     }
 }
