@@ -240,6 +240,11 @@ fn finish(
 ) -> Result<Report, CheckError> {
     let mut explored = explore(&world, plan.checked.len(), control)?;
     let mut remarks = Vec::new();
+    if world.turns() && world.setting.start == Start::EveryChoice {
+        remarks.push(
+            "of choices of those who start that differ by a turn of the ring one was explored".to_owned(),
+        );
+    }
     let mut shorter: Option<Explored> = None;
     if explored.is_reduced() {
         if explored.reduced > 0 {

@@ -285,6 +285,10 @@ impl<P: Process> Protocol for Numbered<P> {
         self.system().len()
     }
 
+    fn is_anonymous(&self) -> bool {
+        P::ANONYMOUS
+    }
+
     fn linked(&self, from: u8, to: u8) -> bool {
         self.system().topology.linked(Address(u32::from(from)), Address(u32::from(to)))
     }

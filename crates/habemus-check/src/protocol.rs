@@ -12,6 +12,9 @@ pub(crate) trait Protocol: Send + Sync {
     /// How many processes there are.
     fn len(&self) -> usize;
 
+    /// Whether processes are interchangeable where the network allows it.
+    fn is_anonymous(&self) -> bool;
+
     /// Whether the first of these processes may send to the second.
     fn linked(&self, from: u8, to: u8) -> bool;
 

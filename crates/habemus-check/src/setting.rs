@@ -30,6 +30,8 @@ pub struct Setting {
     pub liveness: bool,
     /// Whether to leave out orders of events that make no difference to any property.
     pub reduction: bool,
+    /// Whether to begin only once where beginnings differ by who is where, and nobody could tell.
+    pub symmetry: bool,
     /// How many threads explore.
     pub threads: usize,
     /// Steps from the beginning beyond which nothing is explored.
@@ -55,6 +57,7 @@ impl Default for Setting {
             keep_going: false,
             liveness: true,
             reduction: true,
+            symmetry: true,
             threads: 1,
             most_depth: None,
             most_states: None,

@@ -131,9 +131,28 @@ impl World {
             }
             Start::EveryChoice => {
                 let choice = |set: u32| places.clone().map(|place| (set >> place) & 1).collect();
-                (1..1_u32 << self.processes).map(choice).collect()
+                (1..1_u32 << self.processes).filter(|&set| self.is_chosen(set)).map(choice).collect()
             }
         }
+    }
+
+    /// Whether runs begun by this set of processes are to be explored. Where processes are interchangeable and the
+    /// network looks the same from the next place on, one of the sets that differ by a turn stands for all: properties
+    /// speak of processes as the runs do, and a turned run is a run.
+    fn is_chosen(&self, set: u32) -> bool {
+        let n = self.processes as u32;
+        let turned = |set: u32, by: u32| (set << by | set >> (n - by)) & ((1 << n) - 1);
+        !self.turns() || (1..n).all(|by| set <= turned(set, by))
+    }
+
+    /// Whether a turn of all processes by one place changes nothing.
+    pub(crate) fn turns(&self) -> bool {
+        let n = self.processes as u8;
+        let next = |place: u8| (place + 1) % n;
+        let places = || 0..n;
+        let linked = |from: u8, to: u8| self.protocol.linked(from, to);
+        let same = |from: u8| places().all(|to| linked(from, to) == linked(next(from), next(to)));
+        self.setting.symmetry && self.one_shot && self.protocol.is_anonymous() && places().all(same)
     }
 }
 

@@ -136,6 +136,10 @@ pub trait Process: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// to run such a process on a network that does not promise this.
     const SYNCHRONOUS: bool = false;
 
+    /// Whether the process asks for no identifier, and neither its variables nor its messages name anybody: then runs
+    /// that differ only by who is where are the same to it, and the model checker needs to look at one of them.
+    const ANONYMOUS: bool = false;
+
     /// Whether a timer is the hum of a detector, as for [`Message::is_background`].
     fn is_background(timer: &Self::Timer) -> bool {
         let _ = timer;

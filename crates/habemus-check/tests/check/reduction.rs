@@ -37,6 +37,7 @@ fn every_algorithm_has_the_same_verdicts_with_and_without() {
                     setting.keep_going = true;
                     setting.liveness = false;
                     setting.reduction = reduction;
+                    setting.symmetry = reduction;
                     setting.most_states = Some(30_000);
                 });
                 model.run()
@@ -50,6 +51,32 @@ fn every_algorithm_has_the_same_verdicts_with_and_without() {
         }
     }
     assert!(smaller >= 10, "only {smaller} models became smaller");
+}
+
+#[test]
+fn on_an_anonymous_ring_a_beginning_that_is_turned_is_no_other() {
+    for name in ["anonymous-ring", "itai-rodeh"] {
+        let (plain, turned) = both(|symmetry| {
+            let model = model(name, 4).with(|setting| {
+                setting.properties = Properties::All;
+                setting.keep_going = true;
+                setting.liveness = false;
+                setting.reduction = false;
+                setting.symmetry = symmetry;
+                // Draws make the second ring endless in size.
+                setting.most_depth = Some(7);
+            });
+            model.run()
+        });
+        assert!(turned.states * 3 < plain.states * 2, "{name}: {} {}", turned.states, plain.states);
+    }
+}
+
+#[test]
+fn where_identifiers_count_no_beginning_is_left_out() {
+    let states = [false, true]
+        .map(|symmetry| model("chang-roberts", 4).with(|setting| setting.symmetry = symmetry).run().states);
+    assert_eq!(states[0], states[1]);
 }
 
 #[test]

@@ -94,6 +94,9 @@ pub(crate) struct Check {
     /// Explore every order of events, even where it makes no difference.
     #[arg(long, help_heading = "Exploration")]
     no_reduction: bool,
+    /// Explore every choice of those who start, even where processes are interchangeable.
+    #[arg(long, help_heading = "Exploration")]
+    no_symmetry: bool,
     /// How many threads explore [default: as many as there are cores].
     #[arg(long, value_name = "T", help_heading = "Exploration")]
     threads: Option<usize>,
@@ -223,6 +226,7 @@ impl Check {
         setting.keep_going = self.keep_going;
         setting.liveness = !self.no_liveness;
         setting.reduction = !self.no_reduction;
+        setting.symmetry = !self.no_symmetry;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         setting.threads = match self.threads {
             Some(0) => return Err(Complaint::new("--threads must be at least 1")),

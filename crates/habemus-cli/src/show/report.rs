@@ -58,6 +58,11 @@ fn result(report: &Report) -> String {
         let order = match (entries, report.locks.len()) {
             (0, _) => String::new(),
             (_, locks @ 1..) => format!(" into {}", plural(locks as u64, "lock", "locks")),
+            // Only the first are kept, and the first of those are enough to see.
+            _ if entries > report.entered.len() as u64 => {
+                let first: Vec<String> = report.entered.iter().take(12).map(u64::to_string).collect();
+                format!(", in this order: {}, …", first.join(", "))
+            }
             _ => format!(", in this order: {}", ids(&report.entered)),
         };
         format!("{}{order}{down}.", plural(entries, "entry", "entries"))

@@ -66,6 +66,8 @@ impl Process for AnonymousRing {
     type Timer = ();
     type Stable = ();
 
+    const ANONYMOUS: bool = true;
+
     fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
         AnonymousRing::default()
     }

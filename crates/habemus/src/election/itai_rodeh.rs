@@ -100,6 +100,8 @@ impl Process for ItaiRodeh {
     type Timer = ();
     type Stable = ();
 
+    const ANONYMOUS: bool = true;
+
     fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
         ItaiRodeh::default()
     }
