@@ -223,12 +223,19 @@ impl Engine {
                     self.answer(ask).await?;
                     continue;
                 }
-                // What has come by now comes first: a node that stood still must not take others for silent before
-                // it has read what they said.
+                // What has come by now takes its place among what is due: a message that should have been here earlier
+                // comes before a later timer, and one of now after a timer that is late. So a leader that stood
+                // still steps down before it answers anybody.
                 tokio::task::yield_now().await;
                 for _ in 0..self.parts.arrivals.len() {
-                    if let Ok(arrival) = self.parts.arrivals.try_recv() {
-                        self.arrive(arrival).await?;
+                    match self.parts.arrivals.try_recv() {
+                        Ok(Arrivals::Frame { from, body: body @ Body::Message { due: 0, .. } })
+                            if self.started =>
+                        {
+                            self.hold(Instant::now(), from, body);
+                        }
+                        Ok(arrival) => self.arrive(arrival).await?,
+                        Err(_) => break,
                     }
                 }
                 self.wake().await?;

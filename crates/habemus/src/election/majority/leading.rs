@@ -1,6 +1,7 @@
 //! Leading and following: heartbeats, what they bind whom to, and for how long.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::{Majority, Message, Role, Timer, Variant};
 use crate::election::Output;
@@ -106,6 +107,23 @@ impl Majority {
             cx.cancel_timer(Timer::Election);
         }
         cx.set_timer(Timer::Loyalty, cx.config().loyalty());
+    }
+
+    /// Whoever misses its leader stands, but not all at once: in the order in which they come after that leader, each
+    /// in a part of the range of timeouts. So the first need not wait for chance, and two stand together less often.
+    pub(super) fn on_loyalty_over(&mut self, cx: &mut Context<'_, Self>) {
+        self.loyal = false;
+        let (least, most) = cx.config().timeout.clone().into_inner();
+        let range = most.saturating_sub(least);
+        let Some(leader) = self.leader else {
+            cx.set_timer(Timer::Election, Duration::ZERO..=range);
+            return;
+        };
+        let count = cx.process_count() as u32;
+        let turn = (cx.me().0 + count - leader.0 - 1) % count;
+        // A little later than the part begins, for the others' loyalty to be over, too.
+        let (part, quarter) = (range / count, range / count / 4);
+        cx.set_timer(Timer::Election, part * turn + quarter..=part * turn + 3 * quarter);
     }
 
     pub(super) fn await_leader(&mut self, cx: &mut Context<'_, Self>) {

@@ -16,7 +16,6 @@
 //! leader per term, and whoever takes orders from leaders must refuse older terms.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use super::{Command, Election};
 use crate::topology::Complete;
@@ -156,11 +155,7 @@ impl Process for Majority {
     fn on_timer(&mut self, timer: Timer, cx: &mut Context<'_, Self>) {
         match timer {
             Timer::Election => self.stand(cx),
-            Timer::Loyalty => {
-                self.loyal = false;
-                let (least, most) = cx.config().timeout.clone().into_inner();
-                cx.set_timer(Timer::Election, Duration::ZERO..=most.saturating_sub(least));
-            }
+            Timer::Loyalty => self.on_loyalty_over(cx),
             Timer::Beat => self.beat(cx),
             Timer::Reliance { term, round } => self.on_reliance_over(term, round, cx),
         }

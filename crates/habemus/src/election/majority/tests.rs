@@ -1,5 +1,7 @@
 //! One process at a time, each rule by the sentence it comes from.
 
+use std::time::Duration;
+
 use super::*;
 use crate::election::Output;
 use crate::testing::Harness;
@@ -184,9 +186,10 @@ fn whoever_has_just_heard_of_a_leader_supports_nobody_else() {
     assert!(p.message(Address(0), Message::VoteForMe { term: 9 }).is_empty());
     assert!(p.command(Command::Elect).is_empty());
     assert_eq!(p.process, before);
-    // The leader is silent: first the loyalty ends, then, after a time of its own, it stands.
+    // The leader is silent: first the loyalty ends, then, when 1 and 2 have had their turns after 5, it stands.
     let step = p.timer(Timer::Loyalty);
-    assert!(sets(&step, Timer::Election, millis(0)..=millis(150)) && step.outputs().is_empty());
+    let turn = Duration::from_micros(67_500)..=Duration::from_micros(82_500);
+    assert!(sets(&step, Timer::Election, turn) && step.outputs().is_empty());
     let step = p.message(Address(0), Message::VoteForMe { term: 9 });
     assert_eq!(step.sent(), [(Address(0), Message::Granted { term: 9 })]);
     assert_eq!(step.outputs(), [Output::Leaderless]);
@@ -198,7 +201,11 @@ fn a_recovered_process_is_bound_for_a_while_too() {
     let mut p = recovered(Config::default(), Stable { term: 2, voted_for: None });
     assert!(sets(p.started(), Timer::Loyalty, millis(150)));
     assert!(p.message(Address(0), Message::VoteForMe { term: 3 }).is_empty());
-    p.timer(Timer::Loyalty);
+    let step = p.timer(Timer::Loyalty);
+    assert!(
+        sets(&step, Timer::Election, millis(0)..=millis(150)),
+        "it does not know after whom its turn comes"
+    );
     assert_eq!(p.message(Address(0), Message::VoteForMe { term: 3 }).sent().len(), 1);
     // The mutant forgets it.
     let config = Config { variant: Variant::UnboundRecovery, ..Config::default() };
