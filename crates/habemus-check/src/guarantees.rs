@@ -127,6 +127,14 @@ fn variants(entry: &Entry) -> Vec<&'static str> {
     values.filter(|value| !value.starts_with("mutant") && *value != option.default).collect()
 }
 
+impl Case {
+    /// The case as a model like any other.
+    pub fn model(&'static self) -> Option<Model> {
+        let entry = entry(self.algorithm).ok()?;
+        Some(Model { entry, variant: None, kind: Kind::Case(self) })
+    }
+}
+
 impl Model {
     /// What may go wrong, as the table names it.
     pub fn faults(&self) -> &'static str {

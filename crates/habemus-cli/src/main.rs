@@ -5,6 +5,7 @@
 mod args;
 mod commands;
 mod complaint;
+mod errata;
 mod interrupt;
 mod output;
 mod show;
@@ -45,6 +46,8 @@ enum Command {
     Check(Box<commands::check::Check>),
     /// Check every algorithm under every kind of fault.
     Guarantees(commands::guarantees::Guarantees),
+    /// Show where the lecture notes are wrong, with the runs that prove it.
+    Errata(commands::errata::Errata),
     /// Measure messages beside the theorem's figure.
     Cost(commands::cost::Cost),
     /// Measure how good failure detectors are, over the same network with the same crashes.
@@ -91,6 +94,7 @@ fn main() -> ExitCode {
         Command::Sweep(sweep) => sweep.execute(),
         Command::Check(check) => check.execute(),
         Command::Guarantees(guarantees) => guarantees.execute(),
+        Command::Errata(errata) => errata.execute(),
         Command::Cost(cost) => cost.execute(),
         Command::Detectors(detectors) => detectors.execute(),
         Command::Timeout(timeout) => timeout.execute(),

@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod cost;
 pub(crate) mod detectors;
 pub(crate) mod draw;
+pub(crate) mod errata;
 pub(crate) mod guarantees;
 pub(crate) mod list;
 pub(crate) mod node;

@@ -1,0 +1,81 @@
+//! Makes what shows an erratum: checks, runs and sums.
+
+use habemus_check::guarantees::Case;
+use habemus_check::{Control, Verdict};
+use habemus_trace::draw;
+
+use super::Evidence;
+use crate::complaint::Complaint;
+use crate::show::{grouped, plural};
+
+/// Pictures are as wide as a terminal.
+const WIDTH: usize = 80;
+
+/// What a piece of evidence comes to.
+pub(super) enum Exhibit {
+    /// A command, what it shows, and the run.
+    Found { command: String, verdict: String, picture: Option<String> },
+    /// A table: its heading, and rows of which the first is the head.
+    Counted { about: String, rows: Vec<[String; 3]> },
+    /// Figures of a command.
+    Figures { command: String, rows: Vec<(String, String)> },
+}
+
+pub(super) fn exhibits(evidence: &Evidence, control: &Control) -> Result<Vec<Exhibit>, Complaint> {
+    match evidence {
+        Evidence::Refuted { literal, property, corrected } => {
+            Ok(vec![found(literal, property, control)?, found(corrected, property, control)?])
+        }
+        Evidence::Measured { about, scenario, literal } => Ok(vec![counted(about, scenario, literal)?]),
+        Evidence::Computed { command, rows } => {
+            Ok(vec![Exhibit::Figures { command: (*command).to_owned(), rows: rows() }])
+        }
+    }
+}
+
+/// What the checker says of a property.
+fn found(case: &'static Case, property: &str, control: &Control) -> Result<Exhibit, Complaint> {
+    let unfit = || Complaint::new(format!("{} cannot be checked like this", case.algorithm));
+    let model = case.model().ok_or_else(unfit)?;
+    let (_, report) = model.check(control).ok_or_else(unfit)?;
+    let line = report.property(property).ok_or_else(unfit)?;
+    let processes = plural(report.processes as u64, "process", "processes");
+    let verdict = match line.verdict {
+        Verdict::Violated => {
+            let steps = plural(line.steps.unwrap_or(0) as u64, "step", "steps");
+            let why = line.explanation.as_deref().unwrap_or_default();
+            format!("{property} is broken after {steps}: {why}.")
+        }
+        Verdict::Holds => {
+            let states = plural(report.states, "state", "states");
+            format!("Corrected, {property} is proved for {processes}, over {states}.")
+        }
+        _ => format!("{property} is open."),
+    };
+    let options = draw::Options { width: WIDTH, ..draw::Options::default() };
+    let picture = line.counterexample.as_ref().map(|trace| draw::text(trace, &options));
+    Ok(Exhibit::Found { command: format!("{} --property {property}", model.command()), verdict, picture })
+}
+
+/// How many messages of each kind the literal version and the corrected one send in the same run.
+fn counted(about: &str, scenario: &str, literal: &str) -> Result<Exhibit, Complaint> {
+    let mut scenario = habemus_scenario::parse("exhibit", scenario)
+        .map_err(|errors| Complaint::File(Box::new(errors)))?
+        .scenario;
+    let printed = habemus_sim::run(&scenario, false)?;
+    scenario.options.remove("variant");
+    let corrected = habemus_sim::run(&scenario, false)?;
+    let (printed, corrected) = (printed.statistics, corrected.statistics);
+    let mut rows = vec![["messages".to_owned(), literal.to_owned(), "corrected".to_owned()]];
+    rows.push(["in all".to_owned(), grouped(printed.messages), grouped(corrected.messages)]);
+    let mut kinds: Vec<&String> = printed.by_kind.keys().chain(corrected.by_kind.keys()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    for kind in kinds {
+        let count = |by_kind: &std::collections::BTreeMap<String, u64>| {
+            grouped(by_kind.get(kind).copied().unwrap_or(0))
+        };
+        rows.push([kind.clone(), count(&printed.by_kind), count(&corrected.by_kind)]);
+    }
+    Ok(Exhibit::Counted { about: about.to_owned(), rows })
+}
