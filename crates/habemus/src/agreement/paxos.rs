@@ -13,12 +13,17 @@
 //! phases and two to tell the decision; one more of each other that proposes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::time::Duration;
 
 use super::{Agreement, Command, Output, Value};
 use crate::topology::Complete;
-use crate::{Address, Context, Id, Process, Suspicion};
+use crate::{Address, Context, Process, Suspicion};
+
+mod acceptor;
+mod message;
+mod proposer;
+
+pub use message::{Ballot, Message, Timer};
 
 /// The constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,73 +53,6 @@ pub enum Variant {
     MutantHalfQuorum,
     /// A mutant: promises and acceptances are not kept on stable storage, kept to show what it is for.
     MutantForgetsPromise,
-}
-
-/// The number of an attempt: a round, and who leads it, so that no two leaders have the same.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Ballot {
-    /// Counts attempts; 0 before the first.
-    pub round: u64,
-    /// The identifier of the leader, to break ties.
-    pub leader: u64,
-}
-
-impl fmt::Debug for Ballot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.round, self.leader)
-    }
-}
-
-/// What processes send each other.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Message {
-    /// "You lead: please have this value decided." [`Decide`](Message::Decide) answers it in the end.
-    Request(Value),
-    /// "Promise to accept nothing of an earlier ballot." [`Promise`](Message::Promise) or
-    /// [`Refuse`](Message::Refuse) answers it.
-    Prepare(Ballot),
-    /// "I promise; this is what I have accepted last."
-    Promise(Ballot, Option<(Ballot, Value)>),
-    /// "Accept this value." [`Accepted`](Message::Accepted) or [`Refuse`](Message::Refuse) answers it.
-    Accept(Ballot, Value),
-    /// "I have accepted it."
-    Accepted(Ballot),
-    /// "I have promised this later ballot to somebody."
-    Refuse(Ballot),
-    /// "This value is decided." [`Learned`](Message::Learned) answers it.
-    Decide(Value),
-    /// "I know."
-    Learned,
-}
-crate::kinds!(Message: Request, Prepare, Promise, Accept, Accepted, Refuse, Decide, Learned);
-
-/// Short enough for a picture.
-impl fmt::Debug for Message {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Message::Request(value) => write!(f, "Request({value})"),
-            Message::Prepare(ballot) => write!(f, "Prepare({ballot:?})"),
-            Message::Promise(ballot, None) => write!(f, "Promise({ballot:?})"),
-            Message::Promise(ballot, Some((of, value))) => {
-                write!(f, "Promise({ballot:?}, {value} of {of:?})")
-            }
-            Message::Accept(ballot, value) => write!(f, "Accept({ballot:?}, {value})"),
-            Message::Accepted(ballot) => write!(f, "Accepted({ballot:?})"),
-            Message::Refuse(ballot) => write!(f, "Refuse({ballot:?})"),
-            Message::Decide(value) => write!(f, "Decide({value})"),
-            Message::Learned => f.write_str("Learned"),
-        }
-    }
-}
-
-/// What a process is woken for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Timer {
-    /// When to try again what has not been answered.
-    Retry,
 }
 
 /// What survives a crash.
@@ -246,138 +184,6 @@ impl Process for Paxos {
                 self.informed.insert(from);
                 self.wait_if_needed(cx);
             }
-        }
-    }
-}
-
-/// The acceptor.
-impl Paxos {
-    fn on_prepare(&mut self, from: Address, ballot: Ballot, cx: &mut Context<'_, Self>) {
-        self.latest_round = self.latest_round.max(ballot.round);
-        // The same ballot again is the same question again.
-        if ballot < self.stable.promised {
-            cx.send(from, Message::Refuse(self.stable.promised));
-            return;
-        }
-        self.stable.promised = ballot;
-        cx.persist(self.stable);
-        cx.send(from, Message::Promise(ballot, self.stable.accepted));
-    }
-
-    fn on_accept(&mut self, from: Address, ballot: Ballot, value: Value, cx: &mut Context<'_, Self>) {
-        self.latest_round = self.latest_round.max(ballot.round);
-        if ballot < self.stable.promised {
-            cx.send(from, Message::Refuse(self.stable.promised));
-            return;
-        }
-        self.stable.promised = ballot;
-        self.stable.accepted = Some((ballot, value));
-        cx.persist(self.stable);
-        cx.send(from, Message::Accepted(ballot));
-    }
-}
-
-/// The proposer.
-impl Paxos {
-    fn on_request(&mut self, value: Value, cx: &mut Context<'_, Self>) {
-        if self.stable.proposal.is_none() {
-            self.propose(value, cx);
-        }
-    }
-
-    fn propose(&mut self, value: Value, cx: &mut Context<'_, Self>) {
-        self.stable.proposal = Some(value);
-        cx.persist(self.stable);
-        self.pursue(cx);
-    }
-
-    /// Does what this process owes: as leader it leads a ballot, as another it asks the leader to; and once it knows
-    /// the decision it tells those that it has to tell.
-    fn pursue(&mut self, cx: &mut Context<'_, Self>) {
-        let leader = self.leader(cx);
-        match (self.stable.decided, self.value()) {
-            (Some(value), _) => {
-                for other in self.to_be_told(cx) {
-                    cx.send(other, Message::Decide(value));
-                }
-            }
-            (None, Some(_)) if leader == cx.me() => self.prepare(cx),
-            (None, Some(value)) => cx.send(leader, Message::Request(value)),
-            (None, None) => {}
-        }
-        self.wait_if_needed(cx);
-    }
-
-    /// What this process would have decided: its proposal, or what it has accepted for another.
-    fn value(&self) -> Option<Value> {
-        self.stable.proposal.or(self.stable.accepted.map(|(_, value)| value))
-    }
-
-    /// Ω: the process with the lowest identifier of those that are not suspected.
-    fn leader(&self, cx: &Context<'_, Self>) -> Address {
-        let trusted = cx.neighbours().filter(|other| !self.suspected.contains(other)).chain([cx.me()]);
-        trusted.min_by_key(|address| cx.id_of(*address)).unwrap_or(cx.me())
-    }
-
-    /// Begins a ballot later than any that it has heard of; its own promise comes first.
-    fn prepare(&mut self, cx: &mut Context<'_, Self>) {
-        self.latest_round = self.latest_round.max(self.stable.promised.round) + 1;
-        let Id(leader) = cx.id();
-        let ballot = Ballot { round: self.latest_round, leader };
-        self.stable.promised = ballot;
-        cx.persist(self.stable);
-        let promises = BTreeMap::from([(cx.me(), self.stable.accepted)]);
-        self.attempt = Attempt::Preparing { ballot, promises };
-        cx.broadcast(&Message::Prepare(ballot));
-        self.accept_if_promised(cx);
-    }
-
-    fn on_promise(
-        &mut self,
-        from: Address,
-        ballot: Ballot,
-        accepted: Option<(Ballot, Value)>,
-        cx: &mut Context<'_, Self>,
-    ) {
-        // A promise for an earlier ballot of mine binds nobody any more.
-        if let Attempt::Preparing { ballot: mine, promises } = &mut self.attempt
-            && *mine == ballot
-        {
-            promises.insert(from, accepted);
-            self.accept_if_promised(cx);
-        }
-    }
-
-    fn accept_if_promised(&mut self, cx: &mut Context<'_, Self>) {
-        let Attempt::Preparing { ballot, promises } = &self.attempt else { return };
-        // Another may have made me promise a later one meanwhile.
-        if !is_quorum(promises.len(), cx) || self.stable.promised != *ballot {
-            return;
-        }
-        let latest = promises.values().flatten().max().map(|(_, value)| *value);
-        let bound = latest.filter(|_| cx.config().variant != Variant::MutantIgnoresAccepted);
-        let (ballot, Some(value)) = (*ballot, bound.or(self.value())) else { return };
-        self.stable.accepted = Some((ballot, value));
-        cx.persist(self.stable);
-        self.attempt = Attempt::Accepting { ballot, value, accepted: BTreeSet::from([cx.me()]) };
-        cx.broadcast(&Message::Accept(ballot, value));
-        self.learn_if_accepted(cx);
-    }
-
-    fn on_accepted(&mut self, from: Address, ballot: Ballot, cx: &mut Context<'_, Self>) {
-        if let Attempt::Accepting { ballot: mine, accepted, .. } = &mut self.attempt
-            && *mine == ballot
-        {
-            accepted.insert(from);
-            self.learn_if_accepted(cx);
-        }
-    }
-
-    fn learn_if_accepted(&mut self, cx: &mut Context<'_, Self>) {
-        if let Attempt::Accepting { value, accepted, .. } = &self.attempt
-            && is_quorum(accepted.len(), cx)
-        {
-            self.learn(*value, cx);
         }
     }
 }

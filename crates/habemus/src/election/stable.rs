@@ -9,47 +9,13 @@
 //! restarted. Messages: 2(n−1) if the best live process starts, (n−1)(3n/2−1) if all do.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
-use super::{Command, Election, Output, Wins};
+use super::{Command, Election, Output};
 use crate::topology::Complete;
-use crate::{Address, Context, Id, Process, Suspicion};
+use crate::{Address, Context, Process, Suspicion};
 
-/// The constants.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Whose rules.
-    pub variant: Variant,
-    /// Which of two that have restarted equally often is the better leader.
-    pub wins: Wins,
-    /// How long to wait for a leader or a better process to answer: longer than a message there and back.
-    pub answer_timeout: Duration,
-    /// How long to wait for COORDINATOR after having given up.
-    pub coordinator_timeout: Duration,
-    /// Who leads at the beginning, if anybody.
-    pub leader: Option<Id>,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Config {
-            variant: Variant::Stable,
-            wins: Wins::Highest,
-            answer_timeout: Duration::from_millis(50),
-            coordinator_timeout: Duration::from_millis(150),
-            leader: None,
-        }
-    }
-}
-
-/// Whose rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
-    /// A live leader answers everybody that it leads.
-    Stable,
-    /// A mutant: a leader says nothing to a better process that asks, kept to show that the checker catches it.
-    MutantChallenge,
-}
+mod config;
+pub use config::{Config, Variant};
 
 /// What processes send each other. The number is how often the sender has restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -298,7 +264,11 @@ fn better(one: Candidate, other: Candidate, cx: &Context<'_, StableElection>) ->
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::Id;
+    use crate::election::Wins;
     use crate::testing::Harness;
     use crate::{Effect, Step};
 

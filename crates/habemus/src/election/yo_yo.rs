@@ -13,71 +13,16 @@
 //! kind.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use super::{Command, Election, Output, Wins};
 use crate::topology::Graph;
 use crate::{Address, Context, Id, Process};
 
-/// The constants.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Whose rules.
-    pub variant: Variant,
-    /// Which end of the order wins; S4: the lowest.
-    pub wins: Wins,
-    /// How long to wait for a neighbour's hello before its link counts as broken; `None`: for ever.
-    pub hello_timeout: Option<Duration>,
-}
+mod config;
+mod message;
 
-impl Default for Config {
-    fn default() -> Self {
-        Config { variant: Variant::Pruned, wins: Wins::Lowest, hello_timeout: None }
-    }
-}
-
-/// Whose rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
-    /// Santoro's: one NO outvotes every YES, and links that are of no more use are struck out.
-    Pruned,
-    /// As S4 has it, an internal process passes YES up when it heard some YES; useless links are struck out.
-    SomeYes,
-    /// S4's listing by the letter: some YES is enough, nothing is struck out, and so it never ends.
-    AsPrinted,
-    /// A mutant: of the links into a process all but one are struck out, whatever they brought, kept to show
-    /// that the checker catches it.
-    MutantPruneUnequal,
-}
-
-/// What processes send each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Message {
-    /// "This is my identifier." Sent to every neighbour on waking, and so answered by the neighbour's own.
-    Hello(Id),
-    /// YO-: "This is the best source above me." It falls to the sinks; one of the next four answers it.
-    Yo(Id),
-    /// -YO: "Nobody below objects."
-    Yes,
-    /// -YO: "There is a better one." The link is turned round.
-    No,
-    /// -YO: a YES, and "strike this link out: another one brought me the same".
-    Redundant,
-    /// -YO: a YES, and "strike this link out: it was my last. Tell me when somebody leads".
-    Leaf,
-    /// "This process leads." It goes down the tree of the processes that left, each of which passes it on.
-    Elected(Id),
-}
-crate::kinds!(Message: Hello, Yo, Yes, No, Redundant, Leaf, Elected);
-
-/// What a process is woken for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Timer {
-    /// When to give up the links over which nobody has said hello.
-    NoHello,
-}
+pub use config::{Config, Variant};
+pub use message::{Message, Timer};
 
 /// Where a process stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,5 +1,7 @@
 //! Each rule of Yo-Yo, on one process.
 
+use std::time::Duration;
+
 use super::*;
 use crate::testing::Harness;
 use crate::{Effect, Step};

@@ -1,0 +1,42 @@
+//! The constants of the stable election.
+
+use std::time::Duration;
+
+use crate::Id;
+use crate::election::Wins;
+
+/// The constants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Whose rules.
+    pub variant: Variant,
+    /// Which of two that have restarted equally often is the better leader.
+    pub wins: Wins,
+    /// How long to wait for a leader or a better process to answer: longer than a message there and back.
+    pub answer_timeout: Duration,
+    /// How long to wait for COORDINATOR after having given up.
+    pub coordinator_timeout: Duration,
+    /// Who leads at the beginning, if anybody.
+    pub leader: Option<Id>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            variant: Variant::Stable,
+            wins: Wins::Highest,
+            answer_timeout: Duration::from_millis(50),
+            coordinator_timeout: Duration::from_millis(150),
+            leader: None,
+        }
+    }
+}
+
+/// Whose rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// A live leader answers everybody that it leads.
+    Stable,
+    /// A mutant: a leader says nothing to a better process that asks, kept to show that the checker catches it.
+    MutantChallenge,
+}
