@@ -102,11 +102,11 @@ impl Worker<'_> {
         let mut next = 0;
         while let Some(&situation) = situations.get(next) {
             next += 1;
-            let (first, last) = self.moves_of(situation)?;
-            if first == last {
+            let ordinary = self.ordinary_moves_of(situation)?;
+            if ordinary.is_empty() {
                 ends.push(situation);
             }
-            for index in first..last {
+            for index in ordinary {
                 let hop = self.hops[index as usize];
                 if !self.is_unnoticed(index) {
                     noticed.push((situation, index));
@@ -191,8 +191,7 @@ impl Worker<'_> {
             for (situation, way) in &ways {
                 let mut row = state.to_vec();
                 row[place] = *situation;
-                let (first, last) = self.moves_of(*situation)?;
-                for index in first..last {
+                for index in self.ordinary_moves_of(*situation)? {
                     self.hop(&row, place, self.hops[index as usize], environment);
                     if self.scratch == next {
                         let label = Label { actor: place as u8, ..self.labels[index as usize] };
@@ -214,6 +213,12 @@ impl Worker<'_> {
             steps.extend(way);
         }
         Ok(Some(steps))
+    }
+
+    /// The hops in a situation but for losses and doublings: of those none is left where blocks are explored.
+    fn ordinary_moves_of(&mut self, situation: u32) -> Result<Vec<u32>, Trouble> {
+        let (first, last) = self.moves_of(situation)?;
+        Ok((first..last).filter(|&index| self.hops[index as usize].kind == Kind::Ordinary).collect())
     }
 
     /// Where a process can come by taking items unnoticed, and how.

@@ -1,6 +1,7 @@
 //! Checks of the catalogue's algorithms, and of the checker itself.
 
 mod catalogue;
+mod faults;
 mod guarantees;
 mod help;
 mod mutants;
