@@ -227,6 +227,7 @@ impl<'w> Explorer<'w> {
             let mut states = std::mem::take(&mut self.states);
             states.clear();
             self.visited.copy(shard, low..high, &mut states);
+            self.worker.fetch(&states);
             for (index, state) in states.chunks_exact(self.world.width()).enumerate() {
                 self.state(StateId(((low + index) * SHARDS + shard) as u32), state, highs)?;
             }

@@ -16,6 +16,7 @@ use crate::situations::{Situation, Situations};
 
 mod blocks;
 mod faults;
+mod time;
 
 use blocks::Block;
 pub(crate) use blocks::Blocks;
@@ -260,6 +261,18 @@ impl<'w> Worker<'w> {
             seen: Vec::new(),
             scratch: vec![0; world.width()],
         }
+    }
+
+    /// Looks at what the processes of these states can do. The first look at each place in memory is the slow one, and
+    /// the processor can do many of them at a time if none waits for another.
+    pub(crate) fn fetch(&self, states: &[u32]) {
+        let n = self.world.processes;
+        let situations = || states.chunks_exact(self.world.width()).flat_map(|state| &state[..n]);
+        let first_move = |situation: &u32| self.moves.get(*situation as usize).copied().flatten();
+        let moves: u64 = situations().filter_map(first_move).map(|(first, _)| u64::from(first)).sum();
+        let first_hop = |(first, _): (u32, u32)| self.hops.get(first as usize);
+        let hops = situations().filter_map(first_move).filter_map(first_hop);
+        std::hint::black_box(moves + hops.map(|hop| u64::from(hop.situation)).sum::<u64>());
     }
 
     /// Collects every step out of `state`.
@@ -547,51 +560,6 @@ impl<'w> Worker<'w> {
         self.hops.push(Hop { situation, observations, first, count, kind });
         // Who acts is known where the hop is used; the place is read off the local state's position.
         self.labels.push(Label { actor: 0, act, choice: choice as u16 });
-    }
-
-    /// Lets the timers run out that may be next; says how many steps that makes.
-    fn let_time_pass(&mut self, state: &[u32], out: &mut Successors) -> Result<usize, Trouble> {
-        let n = self.world.processes;
-        let protocol = &self.world.protocol;
-        let mut all = Vec::new();
-        for (place, &situation) in state[..n].iter().enumerate() {
-            let local = self.local(situation);
-            let alarms = self.alarms.entry(local).or_insert_with(|| protocol.alarms(local));
-            all.extend(alarms.iter().map(|alarm| (place, *alarm)));
-        }
-        let Some(latest) = all.iter().map(|(_, alarm)| alarm.most).min() else { return Ok(0) };
-        let environment = Environment(state[n]);
-        let mut steps = 0;
-        for (place, alarm) in all.into_iter().filter(|(_, alarm)| alarm.least <= latest) {
-            let mut waited = state.to_vec();
-            for situation in &mut waited[..n] {
-                *situation = self.elapse(*situation, alarm.least);
-            }
-            let local = self.local(waited[place]);
-            let reactions = self.react(local, Cause::Timer(alarm.timer))?;
-            for (choice, reaction) in reactions.iter().enumerate() {
-                self.begin(&waited);
-                self.apply(place, reaction, environment);
-                self.emit(out, place, Act::Timer { timer: alarm.timer, elapsed: alarm.least }, choice);
-                steps += 1;
-                if self.world.protocol.in_pulses() {
-                    let what = (choice, reaction.sends.len());
-                    self.crash_halfway(&waited, place, alarm, what, out)?;
-                }
-            }
-        }
-        Ok(steps)
-    }
-
-    /// The situation of a process after time has passed.
-    fn elapse(&mut self, situation: u32, nanos: u64) -> u32 {
-        if nanos == 0 {
-            return situation;
-        }
-        let (local, inbox) = self.situation(situation);
-        let protocol = &self.world.protocol;
-        let local = *self.elapsed.entry((local, nanos)).or_insert_with(|| protocol.elapse(local, nanos));
-        self.number((local, inbox))
     }
 }
 
