@@ -76,7 +76,6 @@ impl<'a, P: Process> Narrator<'a, P> {
             let actor = Address(u32::from(step.actor));
             if self.story.cycle == Some(index) {
                 self.circle = Some(self.records.len());
-                self.remark("from here on it goes round in a circle");
             }
             match step.act {
                 Act::Deliver(item) => self.deliver(actor, item, true, step.choice),
@@ -316,15 +315,6 @@ impl<'a, P: Process> Narrator<'a, P> {
             clock: BTreeMap::new(),
             what,
         });
-    }
-
-    fn remark(&mut self, text: &str) {
-        let index = self.story.property;
-        if let Some(Some(monitor)) = self.monitors.get(index) {
-            let what =
-                Happening::Violation { property: monitor.name().to_owned(), explanation: text.to_owned() };
-            self.records.push(Record { at: self.now, process: None, clock: BTreeMap::new(), what });
-        }
     }
 
     /// What did not happen is a violation, too.

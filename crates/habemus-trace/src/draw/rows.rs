@@ -37,6 +37,8 @@ pub(super) enum What {
     Mark { column: usize, mark: Mark, text: String },
     /// Something happens to the network.
     Network { text: String },
+    /// From here on the run can repeat itself for ever.
+    Circle,
     /// A property is broken.
     Violation { text: String },
 }
@@ -58,6 +60,9 @@ pub(super) fn rows(scene: &Scene<'_>) -> Vec<Row> {
             rows.push(Row { at: moment.at, what: What::Silence(idle), change: None });
         }
         previous = Some(moment.at);
+        if scene.circle == Some(index) {
+            rows.push(Row { at: moment.at, what: What::Circle, change: None });
+        }
         let change = moment.column.filter(|&column| now[column] != moment.after);
         let change = change.map(|column| (column, moment.after));
         if let Some((column, after)) = change {

@@ -28,6 +28,8 @@ pub(super) struct Scene<'t> {
     pub(super) before: Vec<Condition>,
     /// The links that were cut before the first drawn event.
     pub(super) cut: Vec<(u64, u64)>,
+    /// The moment with which a circle begins that the run can repeat for ever, if it does.
+    pub(super) circle: Option<usize>,
     /// The events to draw, in their order.
     pub(super) moments: Vec<Moment<'t>>,
     /// The messages that are sent, delivered or lost in them.
@@ -107,6 +109,7 @@ impl<'t> Scene<'t> {
             quiet,
             omitted,
             cut: Vec::new(),
+            circle: None,
             moments: Vec::with_capacity(shown.len()),
             flights: Vec::new(),
         };
@@ -190,6 +193,10 @@ impl<'t> Scene<'t> {
             }
             if next == index {
                 shown.next();
+                let in_circle = self.trace.header.circle.is_some_and(|first| first <= index);
+                if in_circle && self.circle.is_none() {
+                    self.circle = Some(self.moments.len());
+                }
                 self.moments.push(moment);
             }
         }

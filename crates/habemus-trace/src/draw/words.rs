@@ -111,6 +111,9 @@ pub(super) fn sentence(moment: &Moment<'_>, flight: Option<&Flight<'_>>) -> Stri
     plain(&text)
 }
 
+/// What is said where a circle begins.
+pub(super) const CIRCLE: &str = "from here on it goes round in a circle";
+
 /// Why a message was lost, in a word or two.
 pub(super) fn reason(why: Dropped) -> &'static str {
     match why {
