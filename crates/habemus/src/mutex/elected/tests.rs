@@ -1,3 +1,5 @@
+//! Each rule of the elected coordinator, on one process.
+
 use super::*;
 use crate::election::bully::{self, Bully};
 use crate::mutex::{Output, Token};

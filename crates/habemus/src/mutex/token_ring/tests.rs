@@ -1,3 +1,5 @@
+//! Each rule of the token ring, on one process.
+
 use super::*;
 use crate::Effect;
 use crate::testing::Harness;
