@@ -1,37 +1,20 @@
 //! A cluster for a test, in a directory that goes with it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use habemus_node::cluster::{Blueprint, Cluster, Program};
 use tokio::time::Instant;
 
+/// The one that the tests within the crate use.
+#[path = "../../src/scratch.rs"]
+mod scratch;
+
+pub(crate) use scratch::Scratch;
+
 /// However loaded the machine, this is long enough.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
-
-pub(crate) struct Scratch(PathBuf);
-
-impl Scratch {
-    pub(crate) fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("habemus-processes-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a temporary directory can be made");
-        Scratch(path)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 pub(crate) fn program() -> PathBuf {
     env!("CARGO_BIN_EXE_habemus-node").into()

@@ -8,7 +8,7 @@ use crate::Address;
 use crate::mutex::{Command, Mutex, Output, Token};
 use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, at};
 
-/// Fencing: an older holder's write is never accepted after a newer holder has written, and no token comes twice.
+/// Fencing: an older holder's write is never accepted after a newer holder has written, and the newest token is given once.
 ///
 /// A lock that is reclaimed after a timeout can have two holders, because a slow holder cannot be told from a
 /// dead one (S4). What matters in the end is the resource behind the lock. Each holder is taken to write when
@@ -83,7 +83,7 @@ impl Monitor<Mutex> for Fencing {
     }
 
     fn demand(&self) -> &'static str {
-        "No write of an older holder is accepted after a newer one has written, and no token comes twice."
+        "No write of an older holder is accepted after a newer one has written, and the newest token is given once."
     }
 
     fn refused_writes(&self) -> u64 {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn no_token_comes_twice() {
+    fn the_newest_token_is_given_once() {
         let mut run = run();
         run.output(1, entered(4));
         run.output(1, Output::Left);
