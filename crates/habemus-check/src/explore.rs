@@ -77,6 +77,9 @@ impl Explored {
 
 /// A thread takes this many states at a time.
 const BLOCK: usize = 256;
+/// A level of fewer states is explored by one thread: there is little to share, and what is found there is the same
+/// every time. Which of several threads comes first to a state is chance, and with it the way that is told.
+const NARROW: usize = 8192;
 /// States wait for their shard until there are this many.
 const BATCH: usize = 128;
 
@@ -117,8 +120,10 @@ pub(crate) fn explore(world: &World, properties: usize, control: &Control) -> Re
         control.depth.store(depth, Ordering::Relaxed);
         let halted = Mutex::new(None);
         let next = AtomicUsize::new(0);
-        if let [alone] = explorers.as_mut_slice() {
-            alone.level(&blocks, &next, &halted, &highs)?;
+        let total: usize = blocks.iter().map(|(_, low, high)| high - low).sum();
+        control.level.store(total as u64, Ordering::Relaxed);
+        if threads == 1 || total < NARROW {
+            explorers[0].level(&blocks, &next, &halted, &highs)?;
         } else {
             std::thread::scope(|scope| {
                 let threads: Vec<_> = explorers
@@ -213,8 +218,6 @@ impl<'w> Explorer<'w> {
         halted: &Mutex<Option<Stop>>,
         highs: &[usize],
     ) -> Result<(), Trouble> {
-        let total: usize = blocks.iter().map(|(_, low, high)| high - low).sum();
-        self.control.level.store(total as u64, Ordering::Relaxed);
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(&(shard, low, high)) = blocks.get(number) else { break };

@@ -97,7 +97,8 @@ pub(crate) struct Check {
     /// Explore every choice of those who start, even where processes are interchangeable.
     #[arg(long, help_heading = "Exploration")]
     no_symmetry: bool,
-    /// How many threads explore [default: as many as there are cores].
+    /// How many threads explore [default: as many as there are cores]; with several, another counterexample of
+    /// the same length may be told each time if the system is large.
     #[arg(long, value_name = "T", help_heading = "Exploration")]
     threads: Option<usize>,
     /// Stop when the program takes so much memory: 8G, 500M [default: no limit].
