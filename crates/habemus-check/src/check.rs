@@ -55,6 +55,17 @@ pub enum CheckError {
         /// The event.
         event: String,
     },
+    /// A process says that only the distances between logical times matter to it, and that is not so.
+    #[error(
+        "process {process} does something else at {event} if all logical times are later by the same amount: its \
+         `times` must not say that nothing but their distances matters"
+    )]
+    Timebound {
+        /// The identifier of the process.
+        process: u64,
+        /// The event.
+        event: String,
+    },
     /// A process sent where it has no link.
     #[error("process {process} sent to {to} at {event}, but has no link to it")]
     NoLink {
@@ -71,6 +82,7 @@ impl From<Trouble> for CheckError {
     fn from(trouble: Trouble) -> Self {
         match trouble {
             Trouble::Nondeterministic { process, event } => CheckError::Nondeterministic { process, event },
+            Trouble::Timebound { process, event } => CheckError::Timebound { process, event },
             Trouble::NoLink { process, to, event } => CheckError::NoLink { process, to, event },
         }
     }
@@ -245,7 +257,14 @@ fn finish(
             "of choices of those who start that differ by a turn of the ring one was explored".to_owned(),
         );
     }
+    if world.is_timeless() {
+        remarks.push(
+            "states that differ only by a later time on all logical clocks were taken for the same"
+                .to_owned(),
+        );
+    }
     let mut shorter: Option<Explored> = None;
+    let symmetries = remarks.len();
     if explored.is_reduced() {
         if explored.reduced > 0 {
             remarks.push(format!(
@@ -265,7 +284,8 @@ fn finish(
             drop(explored);
             world.setting.reduction = false;
             explored = explore(&world, plan.checked.len(), control)?;
-            remarks = vec!["there are runs without end, so every order of events was explored".to_owned()];
+            remarks.truncate(symmetries);
+            remarks.push("there are runs without end, so every order of events was explored".to_owned());
         }
     }
     if explored.is_reduced() && !explored.findings.is_empty() {

@@ -1,5 +1,7 @@
 //! What is on its way to a process, by number.
 
+use std::sync::Arc;
+
 use crate::intern::Interner;
 use crate::protocol::{ItemKind, Protocol};
 use crate::setting::Order;
@@ -53,6 +55,21 @@ impl Inboxes {
             }
         }
         deliverable
+    }
+
+    /// What is in the inbox.
+    pub(crate) fn items(&self, inbox: u32) -> Arc<Vec<u32>> {
+        self.contents.value(inbox)
+    }
+
+    /// The inbox with another item in place of each.
+    pub(crate) fn with_each(&self, protocol: &dyn Protocol, inbox: u32, other: impl Fn(u32) -> u32) -> u32 {
+        let mut items: Vec<u32> = self.contents.value(inbox).iter().map(|&item| other(item)).collect();
+        items.sort_by_key(|&item| match self.channel(protocol, item) {
+            (channel, true) => (channel, 0),
+            (channel, false) => (channel, item),
+        });
+        self.contents.number(items)
     }
 
     /// The processes, as a set of bits, behind whose messages here a new one of theirs would have to wait.

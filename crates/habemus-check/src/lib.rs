@@ -54,4 +54,4 @@ pub use check::{CheckError, MOST_PROCESSES, check, check_system};
 pub use explore::Control;
 pub use replay::{Replay, ReplayError, replay};
 pub use report::{Extent, PropertyLine, Report, SometimesLine, Verdict};
-pub use setting::{Budget, MOST_FAULTS, Order, Properties, Setting, Start, Timers};
+pub use setting::{ANY_NUMBER, Budget, MOST_FAULTS, Order, Properties, Setting, Start, Timers};

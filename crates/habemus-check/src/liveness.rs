@@ -15,8 +15,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::check::Violation;
 use crate::explore::Explored;
-use crate::path::{path_to, steps_between};
+use crate::path::{path_through, states_to};
 use crate::protocol::{Act, Label, Trouble};
+use crate::setting::ANY_NUMBER;
 use crate::visited::{SHARDS, StateId};
 use crate::world::{Successors, Worker, World};
 
@@ -26,7 +27,26 @@ pub(crate) fn find(
     explored: &Explored,
     property: usize,
 ) -> Result<Option<Violation>, Trouble> {
+    if world.setting.entries != ANY_NUMBER || world.one_shot {
+        return find_for(world, explored, property, None);
+    }
+    // There is always somebody who waits: what must not be is that it is always the same one.
+    for place in 0..world.processes() {
+        if let Some(violation) = find_for(world, explored, property, Some(place))? {
+            return Ok(Some(violation));
+        }
+    }
+    Ok(None)
+}
+
+fn find_for(
+    world: &World,
+    explored: &Explored,
+    property: usize,
+    whose: Option<usize>,
+) -> Result<Option<Violation>, Trouble> {
     let mut search = Search::new(world, explored, property);
+    search.whose = whose;
     let roots = search.lacking_states();
     loop {
         let draws = search.draws.len();
@@ -80,6 +100,8 @@ struct Search<'w> {
     worker: Worker<'w>,
     successors: Successors,
     property: usize,
+    /// The process that must be waiting all the time; `None`: anybody.
+    whose: Option<usize>,
     /// By state: when it was met, counted from 1, and the earliest state on the stack that it leads to.
     met: FxHashMap<StateId, u32>,
     low: FxHashMap<StateId, u32>,
@@ -106,6 +128,7 @@ impl<'w> Search<'w> {
             worker: Worker::new(world),
             successors: Successors::labelled(),
             property,
+            whose: None,
             met: FxHashMap::default(),
             low: FxHashMap::default(),
             stack: Vec::new(),
@@ -139,6 +162,7 @@ impl<'w> Search<'w> {
 
     fn is_lacking(&mut self, state: &[u32]) -> bool {
         self.worker.judge(state[self.world.monitors_at()]).lacking >> self.property & 1 == 1
+            && self.whose.is_none_or(|place| self.worker.is_waiting(state[place]))
     }
 
     /// Where ordinary steps lead, faults aside, as far as the property stays lacking: a run without end has
@@ -251,7 +275,10 @@ impl<'w> Search<'w> {
                 if !is_ordinary(*label) {
                     continue;
                 }
-                possible.insert(class(*label));
+                let owed = label.act != Act::Client || !self.worker.may_leave_it(row[label.actor as usize]);
+                if owed {
+                    possible.insert(class(*label));
+                }
                 let staying = self.explored.visited.find(next).is_some_and(|id| members.contains(&id));
                 if staying { &mut stays } else { &mut leaves }.insert(class(*label));
             }
@@ -280,15 +307,15 @@ impl<'w> Search<'w> {
     fn violation(&mut self, component: &[StateId]) -> Result<Violation, Trouble> {
         let first = component.iter().copied().min_by_key(|&id| self.explored.depth_of(id));
         let first = first.expect("a component has a state");
-        let mut path = path_to(self.world, self.explored, first)?;
-        let cycle = path.steps.len();
-        let round = self.round(first, component)?;
-        path.steps.extend(steps_between(self.world, &round)?);
+        let mut states = states_to(self.explored, first);
+        let cycle = path_through(self.world, self.explored, &states)?.steps.len();
+        states.extend(self.round(first, component)?);
+        let path = path_through(self.world, self.explored, &states)?;
         Ok(Violation { path, cycle: Some(cycle) })
     }
 
-    /// A shortest way from a state back to itself, within the component.
-    fn round(&mut self, first: StateId, component: &[StateId]) -> Result<Vec<Vec<u32>>, Trouble> {
+    /// The states on a shortest way from a state back to itself, within the component; itself is the last.
+    fn round(&mut self, first: StateId, component: &[StateId]) -> Result<Vec<StateId>, Trouble> {
         let members: FxHashSet<StateId> = component.iter().copied().collect();
         let mut came_from: FxHashMap<StateId, StateId> = FxHashMap::default();
         let mut open = std::collections::VecDeque::from([first]);
@@ -312,8 +339,10 @@ impl<'w> Search<'w> {
                 break;
             }
         }
+        // The first one is there twice.
+        states.pop();
         states.reverse();
-        Ok(states.into_iter().map(|id| self.explored.visited.state(id)).collect())
+        Ok(states)
     }
 }
 

@@ -14,8 +14,11 @@ use crate::intern::Interner;
 use crate::local::{Body, Branch, Item, Local, Running};
 use crate::narrator::Narrator;
 use crate::protocol::{Alarm, Cause, ItemKind, Judgement, Life, Protocol, Reaction, Story, Trouble};
-use crate::setting::{Setting, Timers};
+use crate::setting::{ANY_NUMBER, Setting, Timers};
 use crate::watching::{Seen, Sight, Watching};
+
+mod times;
+use times::{is_timeless, least};
 
 /// The processes of one system, numbered.
 pub(crate) struct Numbered<P: Process> {
@@ -28,6 +31,8 @@ pub(crate) struct Numbered<P: Process> {
     keeps_stable: bool,
     amnesia: bool,
     clocks: bool,
+    /// Whether nothing but the distances between logical times matters.
+    timeless: bool,
 }
 
 /// What a handler did: the process afterwards, and what it asked for.
@@ -41,10 +46,12 @@ impl<P: Process> Numbered<P> {
         monitors.retain(|monitor| properties.contains(&monitor.name()));
         Numbered {
             watching: Watching::new(setup.population.clone(), monitors),
-            setup,
             locals: Interner::new(),
             items: Interner::new(),
             timers: Interner::new(),
+            // Who starts again begins with a time of its own, whatever the others' are.
+            timeless: setting.symmetry && setting.budget.recoveries == 0 && is_timeless(&setup.system),
+            setup,
             keeps_durations: setting.timers == Timers::MessagesFirst,
             keeps_stable: setting.budget.recoveries > 0,
             amnesia: setting.budget.amnesia,
@@ -76,9 +83,10 @@ impl<P: Process> Numbered<P> {
             return P::Problem::command(first).zip(local.wants.checked_sub(1));
         }
         let command = P::Problem::next_command(&local.status)?;
-        match local.status {
-            Status::Idle => Some(command).zip(local.wants.checked_sub(1)),
-            _ => Some((command, local.wants)),
+        match (local.status, local.wants) {
+            (Status::Idle, 0) => None,
+            (Status::Idle, wants) if wants != ANY_NUMBER => Some((command, wants - 1)),
+            (_, wants) => Some((command, wants)),
         }
     }
 
@@ -252,6 +260,10 @@ impl<P: Process> Numbered<P> {
 
     fn reactions(&self, local: &Local<P>, cause: &Cause) -> Result<Vec<Reaction>, Trouble> {
         let deeds = self.deeds(local, cause)?;
+        if self.timeless && !self.would_do_later(local, cause, &deeds)? {
+            let process = self.system().id_of(local.place).0;
+            return Err(Trouble::Timebound { process, event: self.describe(local, cause) });
+        }
         let mut reactions: Vec<Reaction> = Vec::with_capacity(deeds.len());
         for deed in &deeds {
             reactions.push(self.reaction(local, cause, deed)?);
@@ -328,6 +340,15 @@ impl<P: Process> Protocol for Numbered<P> {
         }
     }
 
+    fn is_waiting(&self, local: u32) -> bool {
+        self.locals.value(local).status == Status::Waiting
+    }
+
+    fn may_leave_it(&self, local: u32) -> bool {
+        let local = self.locals.value(local);
+        (local.status, local.wants) == (Status::Idle, ANY_NUMBER)
+    }
+
     fn alarms(&self, local: u32) -> Vec<Alarm> {
         match &self.locals.value(local).body {
             Body::Up { timers, .. } => timers
@@ -351,6 +372,30 @@ impl<P: Process> Protocol for Numbered<P> {
             }
         }
         self.locals.number(after)
+    }
+
+    fn is_timeless(&self) -> bool {
+        self.timeless
+    }
+
+    fn least_time(&self, local: u32) -> Option<u64> {
+        least(|visit| self.visit_local(&mut (*self.locals.value(local)).clone(), visit))
+    }
+
+    fn least_time_of_item(&self, item: u32) -> Option<u64> {
+        least(|visit| self.visit_item(&mut (*self.items.value(item)).clone(), visit))
+    }
+
+    fn earlier(&self, local: u32, by: u64) -> u32 {
+        let mut local = (*self.locals.value(local)).clone();
+        self.visit_local(&mut local, &mut |time| time.0 -= by);
+        self.locals.number(local)
+    }
+
+    fn earlier_item(&self, item: u32, by: u64) -> u32 {
+        let mut item = (*self.items.value(item)).clone();
+        self.visit_item(&mut item, &mut |time| time.0 -= by);
+        self.items.number(item)
     }
 
     fn notice(&self, suspicion: Suspicion) -> u32 {

@@ -14,30 +14,40 @@ pub(crate) struct Path {
 
 /// The run by which a state was first reached: a shortest one, as exploration is breadth first.
 pub(crate) fn path_to(world: &World, explored: &Explored, state: StateId) -> Result<Path, Trouble> {
-    let mut states = vec![state];
-    while let Some(parent) = explored.visited.parent(states[states.len() - 1]) {
-        states.push(parent);
-    }
-    states.reverse();
-    let rows: Vec<Vec<u32>> = states.iter().map(|&id| explored.visited.state(id)).collect();
-    let opening = explored.openings.iter().find(|(first, _)| *first == rows[0]);
-    let (_, opening) = opening.expect("a state without a parent is one in which runs begin");
-    Ok(Path { opening: opening.clone(), steps: steps_between(world, &rows)? })
+    path_through(world, explored, &states_to(explored, state))
 }
 
-/// The steps that lead through these states.
-pub(crate) fn steps_between(world: &World, rows: &[Vec<u32>]) -> Result<Vec<Label>, Trouble> {
+/// The states on the way on which a state was first reached, itself included.
+pub(crate) fn states_to(explored: &Explored, state: StateId) -> Vec<StateId> {
+    let mut states: Vec<StateId> =
+        std::iter::successors(Some(state), |&id| explored.visited.parent(id)).collect();
+    states.reverse();
+    states
+}
+
+/// The run through these states, of which the first is one in which runs begin.
+pub(crate) fn path_through(world: &World, explored: &Explored, states: &[StateId]) -> Result<Path, Trouble> {
     let mut worker = Worker::new(world);
     let mut successors = Successors::labelled();
+    let mut row = explored.visited.state(states[0]);
+    let opening = explored.openings.iter().find(|(first, _)| *first == row);
+    let (_, opening) = opening.expect("a state without a parent is one in which runs begin");
     let mut steps = Vec::new();
-    for pair in rows.windows(2) {
-        worker.expand(&pair[0], &mut successors)?;
-        let index = successors.states.chunks_exact(world.width()).position(|next| *next == *pair[1]);
-        match (index, &successors.labels) {
-            (Some(index), Some(labels)) => steps.push(labels[index]),
+    for &state in &states[1..] {
+        // The state that was kept may have earlier times on all clocks than the run has by now.
+        let kept = explored.visited.state(state);
+        worker.expand_in_time(&row, &mut successors)?;
+        let labels = successors.labels.as_deref().unwrap_or_default();
+        let single = successors.states.chunks_exact(world.width()).zip(labels);
+        if let Some((next, label)) = single.into_iter().find(|(next, _)| worker.is_kept_as(next, &kept)) {
+            steps.push(*label);
+            row = next.to_vec();
+        } else {
             // Several steps that were taken in one go.
-            _ => steps.extend(worker.unfold(&pair[0], &pair[1])?.expect("a state comes after its parent")),
+            let (next, several) = worker.unfold(&row, &kept)?.expect("a state comes after its parent");
+            steps.extend(several);
+            row = next;
         }
     }
-    Ok(steps)
+    Ok(Path { opening: opening.clone(), steps })
 }

@@ -35,6 +35,12 @@ pub(crate) trait Protocol: Send + Sync {
     /// What the process is.
     fn life(&self, local: u32) -> Life;
 
+    /// Whether its client waits for what it asked for.
+    fn is_waiting(&self, local: u32) -> bool;
+
+    /// Whether its client may ask for something more, and may as well leave it at that.
+    fn may_leave_it(&self, local: u32) -> bool;
+
     /// The timers that run.
     fn alarms(&self, local: u32) -> Vec<Alarm>;
 
@@ -43,6 +49,21 @@ pub(crate) trait Protocol: Send + Sync {
 
     /// The item that tells a process what the oracle detector thinks.
     fn notice(&self, suspicion: Suspicion) -> u32;
+
+    /// Whether nothing but the distances between logical times matters to the processes.
+    fn is_timeless(&self) -> bool;
+
+    /// The least logical time in a local state; `None` if it holds none.
+    fn least_time(&self, local: u32) -> Option<u64>;
+
+    /// The least logical time in an item.
+    fn least_time_of_item(&self, item: u32) -> Option<u64>;
+
+    /// The local state with all logical times earlier by so much.
+    fn earlier(&self, local: u32, by: u64) -> u32;
+
+    /// The item with all logical times earlier by so much.
+    fn earlier_item(&self, item: u32, by: u64) -> u32;
 
     /// What kind of item this is.
     fn item(&self, item: u32) -> ItemKind;
@@ -193,6 +214,8 @@ pub(crate) struct Story<'a> {
 pub(crate) enum Trouble {
     /// A handler gave two different steps for the same event.
     Nondeterministic { process: u64, event: String },
+    /// A handler minds the logical times themselves, though its process says that only their distances matter.
+    Timebound { process: u64, event: String },
     /// A process sent where it has no link.
     NoLink { process: u64, to: u64, event: String },
 }

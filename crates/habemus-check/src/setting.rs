@@ -3,6 +3,9 @@
 use habemus::Address;
 use habemus::catalogue::Entry;
 
+/// Of entries: there is no limit. It can be explored to the end only where states come back.
+pub const ANY_NUMBER: u32 = u32::MAX;
+
 /// The circumstances of a check. Everything that they leave open is tried in every way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
@@ -16,7 +19,7 @@ pub struct Setting {
     pub faulty: Vec<Address>,
     /// Who starts an election.
     pub start: Start,
-    /// How often each client of a lock enters.
+    /// How often each client of a lock enters; [`ANY_NUMBER`]: as often as it likes.
     pub entries: u32,
     /// The clients of a lock; empty: everybody.
     pub clients: Vec<Address>,
@@ -30,7 +33,8 @@ pub struct Setting {
     pub liveness: bool,
     /// Whether to leave out orders of events that make no difference to any property.
     pub reduction: bool,
-    /// Whether to begin only once where beginnings differ by who is where, and nobody could tell.
+    /// Whether to begin only once where beginnings differ by who is where, and nobody could tell; and to take states for
+    /// the same where they differ by a later time on all logical clocks, and nobody could tell.
     pub symmetry: bool,
     /// How many threads explore.
     pub threads: usize,

@@ -17,6 +17,7 @@ use crate::situations::{Situation, Situations};
 mod blocks;
 mod faults;
 mod time;
+mod times;
 
 use blocks::Block;
 pub(crate) use blocks::Blocks;
@@ -32,6 +33,8 @@ pub(crate) struct World {
     /// Whether clients begin once, as in an election, and not in a loop.
     pub(crate) one_shot: bool,
     processes: usize,
+    /// Whether states that differ by a later time on all logical clocks are one.
+    timeless: bool,
     /// The processes, as a set of bits, that each process may send to, itself aside.
     pub(crate) receivers: Vec<u32>,
 }
@@ -51,6 +54,7 @@ impl World {
             receivers,
             inboxes: Inboxes::new(setting.order),
             situations: Situations::default(),
+            timeless: protocol.is_timeless(),
             protocol,
             setting,
             oracle,
@@ -227,6 +231,8 @@ pub(crate) struct Worker<'w> {
     blocked: Vec<Option<u32>>,
     alarms: FxHashMap<u32, Vec<Alarm>>,
     elapsed: FxHashMap<(u32, u64), u32>,
+    least_times: Vec<Option<u64>>,
+    earlier: FxHashMap<(u32, u64), u32>,
     /// The kinds of status that some process came to.
     pub(crate) reached: u32,
     seen: Vec<bool>,
@@ -257,6 +263,8 @@ impl<'w> Worker<'w> {
             blocked: Vec::new(),
             alarms: FxHashMap::default(),
             elapsed: FxHashMap::default(),
+            least_times: Vec::new(),
+            earlier: FxHashMap::default(),
             reached: 0,
             seen: Vec::new(),
             scratch: vec![0; world.width()],
@@ -277,6 +285,17 @@ impl<'w> Worker<'w> {
 
     /// Collects every step out of `state`.
     pub(crate) fn expand(&mut self, state: &[u32], out: &mut Successors) -> Result<Expansion, Trouble> {
+        let expansion = self.expand_in_time(state, out)?;
+        self.set_clocks_back(out);
+        Ok(expansion)
+    }
+
+    /// The same, with logical times as they become.
+    pub(crate) fn expand_in_time(
+        &mut self,
+        state: &[u32],
+        out: &mut Successors,
+    ) -> Result<Expansion, Trouble> {
         out.clear();
         let n = self.world.processes;
         let environment = Environment(state[n]);
@@ -335,6 +354,7 @@ impl<'w> Worker<'w> {
                 out.states.extend_from_slice(&self.scratch);
             }
         }
+        self.set_clocks_back(out);
         Ok(())
     }
 
@@ -460,6 +480,18 @@ impl<'w> Worker<'w> {
     fn situation(&mut self, number: u32) -> Situation {
         let world = self.world;
         *entry(&mut self.situations, number).get_or_insert_with(|| world.situations.of(number))
+    }
+
+    /// Whether the client of a process in this situation waits for what it asked for.
+    pub(crate) fn is_waiting(&mut self, situation: u32) -> bool {
+        let local = self.local(situation);
+        self.world.protocol.is_waiting(local)
+    }
+
+    /// Whether the client of a process in this situation may ask for something more, and may as well leave it at that.
+    pub(crate) fn may_leave_it(&mut self, situation: u32) -> bool {
+        let local = self.local(situation);
+        self.world.protocol.may_leave_it(local)
     }
 
     fn local(&mut self, situation: u32) -> u32 {

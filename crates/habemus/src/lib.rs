@@ -44,7 +44,7 @@ pub mod topology;
 pub use context::{Context, Said};
 pub use problem::{Problem, Status};
 pub use process::{
-    Address, Chooser, Command, Data, Delay, Effect, Event, EventOf, Id, Message, Output, Process, Step,
+    Address, Chooser, Command, Data, Delay, Effect, Event, EventOf, Held, Id, Message, Output, Process, Step,
     Suspicion,
 };
 pub use system::{DEFAULT_PULSE, System, SystemError};

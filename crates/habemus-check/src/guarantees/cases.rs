@@ -3,7 +3,7 @@
 
 use habemus::Address;
 
-use crate::setting::{Setting, Timers};
+use crate::setting::{ANY_NUMBER, Setting, Timers};
 
 /// A model of its own.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +50,14 @@ pub const CASES: &[Case] = &[
         options: &[("timeout", "20ms"), ("fencing", "true")],
         flags: " --timers any",
         change: |setting| setting.timers = Timers::AnyTime,
+    },
+    Case {
+        algorithm: "ricart-agrawala",
+        name: "bare replies, any number of entries",
+        ids: &[1, 2, 3],
+        options: &[("variant", "bare-replies")],
+        flags: " --entries any",
+        change: |setting| setting.entries = ANY_NUMBER,
     },
     Case {
         algorithm: "maekawa",

@@ -62,6 +62,7 @@ impl Worker<'_> {
         if quiet && self.world.setting.timers == Timers::MessagesFirst {
             quiet = self.let_time_pass(state, out)? == 0;
         }
+        self.set_clocks_back(out);
         Ok(Blocks { quiet, joined })
     }
 
@@ -182,8 +183,13 @@ impl Worker<'_> {
         takes && kind == Kind::Ordinary && count == 0 && observations == 0
     }
 
-    /// The single steps that [`expand_blocks`](Self::expand_blocks) took in one go from a state to the next, if it did.
-    pub(crate) fn unfold(&mut self, state: &[u32], next: &[u32]) -> Result<Option<Vec<Label>>, Trouble> {
+    /// The single steps that [`expand_blocks`](Self::expand_blocks) took in one go from a state to the one that is kept
+    /// as `kept`, if it did, and where they lead.
+    pub(crate) fn unfold(
+        &mut self,
+        state: &[u32],
+        kept: &[u32],
+    ) -> Result<Option<(Vec<u32>, Vec<Label>)>, Trouble> {
         let n = self.world.processes;
         let environment = Environment(state[n]);
         for place in 0..n {
@@ -193,26 +199,29 @@ impl Worker<'_> {
                 row[place] = *situation;
                 for index in self.ordinary_moves_of(*situation)? {
                     self.hop(&row, place, self.hops[index as usize], environment);
-                    if self.scratch == next {
+                    let next = self.scratch.clone();
+                    if self.is_kept_as(&next, kept) {
                         let label = Label { actor: place as u8, ..self.labels[index as usize] };
-                        return Ok(Some(way.iter().copied().chain([label]).collect()));
+                        return Ok(Some((next, way.iter().copied().chain([label]).collect())));
                     }
                 }
             }
         }
-        if state[n..] != next[n..] {
-            return Ok(None);
-        }
-        let mut steps = Vec::new();
+        // Or else all took what was left.
+        let mut resting = vec![(state.to_vec(), Vec::new())];
         for place in 0..n {
-            let ways = self.ways(place, state[place])?;
-            let there = next[place];
-            let Some((_, way)) = ways.into_iter().find(|(situation, _)| *situation == there) else {
-                return Ok(None);
+            let mut ways = self.ways(place, state[place])?;
+            let (from, to) = self.block(state[place])?.ends;
+            ways.retain(|(end, _)| self.ends[from as usize..to as usize].contains(end));
+            let with = |(row, steps): &(Vec<u32>, Vec<Label>), (end, way): &(u32, Vec<Label>)| {
+                let mut row = row.clone();
+                row[place] = *end;
+                (row, steps.iter().chain(way).copied().collect())
             };
-            steps.extend(way);
+            resting =
+                resting.iter().flat_map(|so_far| ways.iter().map(move |way| with(so_far, way))).collect();
         }
-        Ok(Some(steps))
+        Ok(resting.into_iter().find(|(row, _)| self.is_kept_as(row, kept)))
     }
 
     /// The hops in a situation but for losses and doublings: of those none is left where blocks are explored.

@@ -1,7 +1,7 @@
 //! What the checker says of algorithms of the catalogue.
 
 use habemus::Address;
-use habemus_check::{Extent, Order, Start, Timers, Verdict};
+use habemus_check::{Extent, Order, Start, Verdict};
 
 use crate::help::model;
 

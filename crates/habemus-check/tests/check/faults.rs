@@ -29,7 +29,7 @@ fn every_algorithm_has_the_same_verdicts_with_and_without_reduction_under_faults
                     setting.properties = Properties::All;
                     setting.keep_going = true;
                     setting.budget = budget;
-                    setting.reduction = reduction;
+                    (setting.reduction, setting.symmetry) = (reduction, reduction);
                     setting.most_states = Some(10_000);
                 });
                 // Nothing is lost in pulses.

@@ -9,4 +9,5 @@ mod oracle;
 mod reduction;
 mod replay;
 mod rival;
+mod times;
 mod toy;

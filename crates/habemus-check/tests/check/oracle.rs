@@ -13,7 +13,7 @@ use crate::rival::{Way, unique_states};
 /// The states that our checker counts, reductions off, watched for one property.
 fn ours(model: Model, wants: u32, ordered: bool, property: &str) -> u64 {
     let model = model.property(property).all_start().with(|setting| {
-        setting.reduction = false;
+        (setting.reduction, setting.symmetry) = (false, false);
         setting.liveness = false;
         setting.entries = wants;
         setting.order = if ordered { Order::Fifo } else { Order::Any };

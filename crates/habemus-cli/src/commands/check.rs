@@ -8,7 +8,8 @@ use clap::{Args, ValueEnum};
 use habemus::catalogue::{self, Entry};
 use habemus::{Address, Id};
 use habemus_check::{
-    Budget, Control, Extent, MOST_FAULTS, Order, Properties, Replay, Report, Setting, Start, Timers, Verdict,
+    ANY_NUMBER, Budget, Control, Extent, MOST_FAULTS, Order, Properties, Replay, Report, Setting, Start,
+    Timers, Verdict,
 };
 use habemus_scenario::{Action, Processes, Scenario, script};
 
@@ -22,6 +23,7 @@ use crate::{Outcome, interrupt, output, show};
 #[command(after_help = "Examples:
   habemus check chang-roberts --processes 4
   habemus check ricart-agrawala --entries 2 --clocks
+  habemus check ricart-agrawala --entries any --property EM1
   habemus check bully --crashes 1 --suspicions 1
   habemus check anonymous-ring --property uniqueness --draw svg --out two-leaders.svg
   habemus check exhibits/s4-quorum-amnesia.toml --memory 8G
@@ -37,8 +39,8 @@ pub(crate) struct Check {
     /// Who starts an election or proposes: 17,3, all, none, or any: every choice of at least one.
     #[arg(long, value_name = "IDS|all|none|any", help_heading = "Circumstances")]
     start: Option<String>,
-    /// How often each client enters a lock [default: 1].
-    #[arg(long, value_name = "N", help_heading = "Circumstances")]
+    /// How often each client enters a lock, or any: as often as it likes [default: 1].
+    #[arg(long, value_name = "N|any", value_parser = entries, help_heading = "Circumstances")]
     entries: Option<u32>,
     /// Which processes are clients of a lock [default: all].
     #[arg(long, value_name = "IDS", help_heading = "Circumstances")]
@@ -94,7 +96,8 @@ pub(crate) struct Check {
     /// Explore every order of events, even where it makes no difference.
     #[arg(long, help_heading = "Exploration")]
     no_reduction: bool,
-    /// Explore every choice of those who start, even where processes are interchangeable.
+    /// Explore every choice of those who start, even where processes are interchangeable, and tell states apart that
+    /// differ only by a later time on all logical clocks.
     #[arg(long, help_heading = "Exploration")]
     no_symmetry: bool,
     /// How many threads explore [default: as many as there are cores]; with several, another counterexample of
@@ -330,6 +333,14 @@ fn follow_script(scenario: &Scenario, setting: &mut Setting) {
 fn places(scenario: &Scenario, ids: &[u64]) -> Vec<Address> {
     let place = |id: &u64| scenario.ids.iter().position(|other| other == id);
     ids.iter().filter_map(place).map(|place| Address(place as u32)).collect()
+}
+
+/// A number of entries, or any.
+fn entries(text: &str) -> Result<u32, String> {
+    match text.trim() {
+        "any" => Ok(ANY_NUMBER),
+        number => number.parse().map_err(|_| "give a number of entries, or any".to_owned()),
+    }
 }
 
 /// 8G, 500M, 64K or a number of bytes.

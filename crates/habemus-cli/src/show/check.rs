@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use habemus_check::{Extent, Order, PropertyLine, Report, Setting, Start, Timers, Verdict};
+use habemus_check::{ANY_NUMBER, Extent, Order, PropertyLine, Report, Setting, Start, Timers, Verdict};
 use habemus_scenario::Scenario;
 use owo_colors::OwoColorize;
 
@@ -37,7 +37,7 @@ pub(crate) fn check(scenario: &Scenario, setting: &Setting, report: &Report) -> 
     for remark in &report.remarks {
         text.push_str(&wrap("note: ", remark, WIDTH));
     }
-    text.push_str(&verdict(report));
+    text.push_str(&verdict(setting, report));
     text
 }
 
@@ -56,6 +56,7 @@ fn circumstances(scenario: &Scenario, setting: &Setting, report: &Report) -> Str
             let those: Vec<u64> = places.iter().map(|place| id(scenario, *place).0).collect();
             format!("started by {}", ids(&those))
         }
+        _ if setting.entries == ANY_NUMBER => "any number of entries".to_owned(),
         _ => format!("{} each", plural(u64::from(setting.entries), "entry", "entries")),
     };
     capitalised(&format!("{clients}; {order}; {timers}; {}.", faults(&setting.budget)))
@@ -86,8 +87,12 @@ fn sign(text: &str, mark: &str) -> String {
     text.replacen('@', mark, 1)
 }
 
-fn verdict(report: &Report) -> String {
+fn verdict(setting: &Setting, report: &Report) -> String {
     let processes = plural(report.processes as u64, "process", "processes");
+    let processes = match setting.entries {
+        ANY_NUMBER => format!("{processes}, however often they enter"),
+        _ => processes,
+    };
     match (report.holds(), report.extent) {
         (false, _) => format!("{} not in every run\n", "failed:".red().bold()),
         (true, Extent::Complete) => format!("{} proved for {processes}\n", "ok:".green().bold()),

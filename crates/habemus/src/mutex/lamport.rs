@@ -6,10 +6,11 @@
 
 use std::collections::BTreeSet;
 
+use super::timestamp::visit_each;
 use super::{Command, Mutex, Output, State, Timestamp};
 use crate::clock::LamportClock;
 use crate::topology::Complete;
-use crate::{Address, Context, Id, Process};
+use crate::{Address, Context, Held, Id, Process};
 
 /// The constants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,6 +65,20 @@ impl Process for Lamport {
     type Message = Message;
     type Timer = ();
     type Stable = ();
+
+    fn times(held: Held<'_, Self>, config: &Config, visit: &mut dyn FnMut(&mut LamportClock)) -> bool {
+        match held {
+            Held::Process(process) => {
+                visit(&mut process.clock);
+                visit_each(&mut process.queue, |stamp| &mut stamp.time, visit);
+            }
+            Held::Message(Message::Request(time) | Message::Reply(time) | Message::Release(time)) => {
+                visit(time)
+            }
+        }
+        // A token is made of a time, and others see it.
+        !config.fencing
+    }
 
     fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
         Lamport::default()

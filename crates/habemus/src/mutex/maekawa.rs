@@ -10,10 +10,11 @@
 
 use std::collections::BTreeSet;
 
+use super::timestamp::visit_each;
 use super::{Command, Mutex, Output, State, Timestamp, VotingSets};
 use crate::clock::LamportClock;
 use crate::topology::Complete;
-use crate::{Address, Context, Process};
+use crate::{Address, Context, Held, Process};
 
 /// The constants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,6 +98,19 @@ impl Process for Maekawa {
     type Message = Message;
     type Timer = ();
     type Stable = ();
+
+    fn times(held: Held<'_, Self>, _: &Config, visit: &mut dyn FnMut(&mut LamportClock)) -> bool {
+        match held {
+            Held::Process(process) => {
+                visit(&mut process.clock);
+                process.vote.iter_mut().for_each(|candidate| visit(&mut candidate.stamp.time));
+                visit_each(&mut process.queue, |candidate| &mut candidate.stamp.time, visit);
+            }
+            Held::Message(Message::Request(time)) => visit(time),
+            Held::Message(_) => {}
+        }
+        true
+    }
 
     fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
         Maekawa::default()

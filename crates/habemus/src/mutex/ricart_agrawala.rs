@@ -8,7 +8,7 @@
 use super::{Command, Mutex, Output, State, Timestamp};
 use crate::clock::LamportClock;
 use crate::topology::Complete;
-use crate::{Address, Context, Process};
+use crate::{Address, Context, Held, Process};
 
 /// The constants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,8 +25,8 @@ pub enum Variant {
     /// S1's, with Lamport's clock on every message.
     #[default]
     Stamped,
-    /// As in the paper: requests carry a time, replies do not. A request may then be older by its timestamp than
-    /// one that happened before it: EM3 does not hold.
+    /// As in the paper: a request's number is higher by one than the highest that was seen in requests; replies carry
+    /// none. A request may then be older by its number than one that happened before it: EM3 does not hold.
     BareReplies,
     /// A mutant: of two requests of the same time neither goes first, kept to show that the checker catches it.
     MutantNoTieBreak,
@@ -39,7 +39,7 @@ pub enum Message {
     /// "I want to enter, and asked at this time." Everybody answers [`Reply`](Message::Reply), at once or after
     /// having been inside.
     Request(LamportClock),
-    /// "Go in, as far as I am concerned." With its sender's clock.
+    /// "Go in, as far as I am concerned." With its sender's clock, unless replies are bare.
     Reply(LamportClock),
 }
 crate::kinds!(Message: Request, Reply);
@@ -51,7 +51,7 @@ pub struct RicartAgrawala {
     pub state: State,
     /// My clock.
     pub clock: LamportClock,
-    /// When I asked: S1's T. It means nothing while I am outside and want nothing.
+    /// When I asked: S1's T, as long as I want to enter.
     pub time: LamportClock,
     /// How many have replied to my request.
     pub replies: usize,
@@ -66,6 +66,21 @@ impl Process for RicartAgrawala {
     type Message = Message;
     type Timer = ();
     type Stable = ();
+
+    fn times(held: Held<'_, Self>, config: &Config, visit: &mut dyn FnMut(&mut LamportClock)) -> bool {
+        match held {
+            Held::Process(process) => {
+                visit(&mut process.clock);
+                if process.state == State::Wanted {
+                    visit(&mut process.time);
+                }
+            }
+            Held::Message(Message::Reply(_)) if config.variant == Variant::BareReplies => {}
+            Held::Message(Message::Request(time) | Message::Reply(time)) => visit(time),
+        }
+        // A token is made of a time, and others see it.
+        !config.fencing
+    }
 
     /// S1: "On initialization: state := RELEASED".
     fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
@@ -104,7 +119,7 @@ impl RicartAgrawala {
     /// replying; else reply immediately to p_i".
     #[inline]
     fn on_request(&mut self, from: Address, time: LamportClock, cx: &mut Context<'_, Self>) {
-        self.clock.witness(time);
+        self.learn(time, cx);
         if self.state == State::Held || (self.state == State::Wanted && self.precedes(from, time, cx)) {
             self.deferred.push(from);
         } else {
@@ -114,7 +129,7 @@ impl RicartAgrawala {
 
     #[inline]
     fn on_reply(&mut self, sent: LamportClock, cx: &mut Context<'_, Self>) {
-        self.clock.witness(sent);
+        self.learn(sent, cx);
         // Everybody replies once to each request, and without all replies I do not enter: none can be late.
         self.replies += 1;
         self.enter_if_all_replied(cx);
@@ -125,7 +140,7 @@ impl RicartAgrawala {
     fn enter_if_all_replied(&mut self, cx: &mut Context<'_, Self>) {
         if self.state == State::Wanted && self.replies + 1 >= cx.process_count() {
             self.state = State::Held;
-            let mine = Timestamp { time: self.time, id: cx.id() };
+            let mine = Timestamp { time: std::mem::take(&mut self.time), id: cx.id() };
             cx.output(Output::Entered { token: cx.config().fencing.then(|| mine.token(cx)) });
         }
     }
@@ -153,9 +168,16 @@ impl RicartAgrawala {
 
     #[inline]
     fn reply(&mut self, to: Address, cx: &mut Context<'_, Self>) {
-        let now = self.clock.tick();
         let bare = cx.config().variant == Variant::BareReplies;
-        cx.send(to, Message::Reply(if bare { LamportClock::default() } else { now }));
+        cx.send(to, Message::Reply(if bare { LamportClock::default() } else { self.clock.tick() }));
+    }
+
+    #[inline]
+    fn learn(&mut self, time: LamportClock, cx: &Context<'_, Self>) {
+        match cx.config().variant {
+            Variant::BareReplies => self.clock = self.clock.max(time),
+            _ => _ = self.clock.witness(time),
+        }
     }
 }
 

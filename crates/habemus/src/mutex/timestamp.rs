@@ -1,5 +1,7 @@
 //! The order of requests by Lamport's clock.
 
+use std::collections::BTreeSet;
+
 use super::Token;
 use crate::clock::LamportClock;
 use crate::topology::Complete;
@@ -21,4 +23,17 @@ impl Timestamp {
         let rank = cx.neighbours().filter(|&other| cx.id_of(other) < self.id).count();
         Token(self.time.0 * cx.process_count() as u64 + rank as u64)
     }
+}
+
+/// Shows the time of every item of an ordered set, which is ordered anew afterwards.
+pub(super) fn visit_each<T: Ord>(
+    set: &mut BTreeSet<T>,
+    time_of: impl Fn(&mut T) -> &mut LamportClock,
+    visit: &mut dyn FnMut(&mut LamportClock),
+) {
+    let shown = std::mem::take(set).into_iter().map(|mut item| {
+        visit(time_of(&mut item));
+        item
+    });
+    *set = shown.collect();
 }
