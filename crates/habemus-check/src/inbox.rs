@@ -1,102 +1,171 @@
 //! What is on its way to a process, by number.
 
+use std::ops::Range;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use crate::intern::Interner;
 use crate::protocol::{ItemKind, Protocol};
 use crate::setting::Order;
 
-/// All inboxes that were ever seen. Number 0 is the empty one.
+/// All inboxes that were ever seen. Threads share them. Number 0 is the empty one.
 ///
 /// An inbox is kept sorted by channel; within a channel that keeps the order, in that order, and otherwise by
 /// the items' numbers, so that what was sent in another order is the same inbox.
 #[derive(Debug)]
 pub(crate) struct Inboxes {
-    contents: Interner<Vec<u32>>,
-    order: Order,
+    contents: Interner<[u32]>,
 }
 
 impl Inboxes {
-    pub(crate) fn new(order: Order) -> Self {
+    pub(crate) fn new() -> Self {
         let contents = Interner::new();
         let empty = contents.number(Vec::new());
         debug_assert_eq!(empty, 0, "the empty inbox has number 0");
-        Inboxes { contents, order }
+        Inboxes { contents }
     }
+}
 
-    /// The inbox after one more item.
-    pub(crate) fn add(&self, protocol: &dyn Protocol, inbox: u32, item: u32) -> u32 {
-        let mut items = (*self.contents.value(inbox)).clone();
-        let (channel, ordered) = self.channel(protocol, item);
-        let place = items.partition_point(|&other| {
-            let theirs = self.channel(protocol, other).0;
-            theirs < channel || (theirs == channel && (ordered || other < item))
-        });
-        items.insert(place, item);
-        self.contents.number(items)
-    }
+/// One thread's way to what becomes of inboxes: there are far fewer of them than situations, so it remembers.
+pub(crate) struct Mail<'w> {
+    inboxes: &'w Inboxes,
+    protocol: &'w dyn Protocol,
+    order: Order,
+    /// By item.
+    channels: Vec<Option<Channel>>,
+    /// By inbox: where in `deliveries` is what can be delivered next.
+    deliverable: Vec<Option<(u32, u32)>>,
+    deliveries: Vec<Delivery>,
+    /// By inbox and item.
+    added: FxHashMap<(u32, u32), u32>,
+}
 
-    /// Every item that can be delivered next, and the inbox without it.
-    pub(crate) fn deliverable(&self, protocol: &dyn Protocol, inbox: u32) -> Vec<(u32, u32)> {
-        let items = self.contents.value(inbox);
-        let mut deliverable = Vec::new();
-        for (index, &item) in items.iter().enumerate() {
-            let first = match index.checked_sub(1).map(|before| items[before]) {
-                None => true,
-                Some(before) => {
-                    let (mine, theirs) = (self.channel(protocol, item), self.channel(protocol, before));
-                    mine.0 != theirs.0 || (!mine.1 && before != item)
-                }
-            };
-            if first {
-                let mut rest = (*items).clone();
-                rest.remove(index);
-                deliverable.push((item, self.contents.number(rest)));
-            }
+/// An item that can be delivered next, and the inbox without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Delivery {
+    pub(crate) item: u32,
+    pub(crate) rest: u32,
+}
+
+/// A channel, and whether it keeps the order.
+type Channel = (u16, bool);
+
+/// The channels of the oracle come after those of processes.
+const NOTICES: u16 = 256;
+
+impl<'w> Mail<'w> {
+    pub(crate) fn new(inboxes: &'w Inboxes, protocol: &'w dyn Protocol, order: Order) -> Self {
+        Mail {
+            inboxes,
+            protocol,
+            order,
+            channels: Vec::new(),
+            deliverable: Vec::new(),
+            deliveries: Vec::new(),
+            added: FxHashMap::default(),
         }
-        deliverable
     }
 
     /// What is in the inbox.
-    pub(crate) fn items(&self, inbox: u32) -> Arc<Vec<u32>> {
-        self.contents.value(inbox)
+    pub(crate) fn items(&self, inbox: u32) -> Arc<[u32]> {
+        self.inboxes.contents.value(inbox)
+    }
+
+    /// The inbox after one more item.
+    pub(crate) fn add(&mut self, inbox: u32, item: u32) -> u32 {
+        if let Some(&known) = self.added.get(&(inbox, item)) {
+            return known;
+        }
+        let items = self.items(inbox);
+        let (channel, ordered) = self.channel(item);
+        let place = items.partition_point(|&other| {
+            let theirs = self.channel(other).0;
+            theirs < channel || (theirs == channel && (ordered || other < item))
+        });
+        let mut more = items.to_vec();
+        more.insert(place, item);
+        let after = self.inboxes.contents.number(more);
+        self.added.insert((inbox, item), after);
+        after
+    }
+
+    /// Every item that can be delivered next, as places for [`delivery`](Mail::delivery).
+    pub(crate) fn deliverable(&mut self, inbox: u32) -> Range<u32> {
+        let index = inbox as usize;
+        if let Some(&Some((first, last))) = self.deliverable.get(index) {
+            return first..last;
+        }
+        let first = self.deliveries.len() as u32;
+        let items = self.items(inbox);
+        for (index, &item) in items.iter().enumerate() {
+            let is_first = match index.checked_sub(1).map(|before| items[before]) {
+                None => true,
+                Some(before) => {
+                    let (mine, theirs) = (self.channel(item), self.channel(before));
+                    mine.0 != theirs.0 || (!mine.1 && before != item)
+                }
+            };
+            if is_first {
+                let mut rest = items.to_vec();
+                rest.remove(index);
+                let rest = self.inboxes.contents.number(rest);
+                self.deliveries.push(Delivery { item, rest });
+            }
+        }
+        let last = self.deliveries.len() as u32;
+        if self.deliverable.len() <= index {
+            self.deliverable.resize(index + 1, None);
+        }
+        self.deliverable[index] = Some((first, last));
+        first..last
+    }
+
+    pub(crate) fn delivery(&self, place: u32) -> Delivery {
+        self.deliveries[place as usize]
     }
 
     /// The inbox with another item in place of each.
-    pub(crate) fn with_each(&self, protocol: &dyn Protocol, inbox: u32, other: impl Fn(u32) -> u32) -> u32 {
-        let mut items: Vec<u32> = self.contents.value(inbox).iter().map(|&item| other(item)).collect();
-        items.sort_by_key(|&item| match self.channel(protocol, item) {
+    pub(crate) fn with_each(&mut self, inbox: u32, other: impl Fn(u32) -> u32) -> u32 {
+        let mut items: Vec<u32> = self.items(inbox).iter().map(|&item| other(item)).collect();
+        items.sort_by_key(|&item| match self.channel(item) {
             (channel, true) => (channel, 0),
             (channel, false) => (channel, item),
         });
-        self.contents.number(items)
+        self.inboxes.contents.number(items)
     }
 
     /// The processes, as a set of bits, behind whose messages here a new one of theirs would have to wait.
-    pub(crate) fn blocked(&self, protocol: &dyn Protocol, inbox: u32) -> u32 {
-        let items = self.contents.value(inbox);
-        let senders = items.iter().filter_map(|&item| match (protocol.item(item), self.order) {
-            (ItemKind::Message { from }, Order::Fifo) => Some(1 << from),
+    pub(crate) fn blocked(&mut self, inbox: u32) -> u32 {
+        let items = self.items(inbox);
+        let senders = items.iter().filter_map(|&item| match self.channel(item) {
+            (from, true) if from < NOTICES => Some(1 << from),
             _ => None,
         });
         senders.fold(0, |set, sender| set | sender)
     }
 
     /// The inbox without what the oracle said: it was meant for a life that is over.
-    pub(crate) fn without_notices(&self, protocol: &dyn Protocol, inbox: u32) -> u32 {
-        let items = self.contents.value(inbox);
-        let messages = items.iter().copied();
-        self.contents.number(
-            messages.filter(|&item| matches!(protocol.item(item), ItemKind::Message { .. })).collect(),
-        )
+    pub(crate) fn without_notices(&mut self, inbox: u32) -> u32 {
+        let items = self.items(inbox);
+        let messages: Vec<u32> = items.iter().copied().filter(|&item| self.is_message(item)).collect();
+        self.inboxes.contents.number(messages)
     }
 
-    /// The channel of an item, and whether that keeps the order.
-    fn channel(&self, protocol: &dyn Protocol, item: u32) -> (u16, bool) {
-        match (protocol.item(item), self.order) {
+    /// Whether an item is a message, and not what the oracle says.
+    pub(crate) fn is_message(&mut self, item: u32) -> bool {
+        self.channel(item).0 < NOTICES
+    }
+
+    fn channel(&mut self, item: u32) -> Channel {
+        let index = item as usize;
+        if self.channels.len() <= index {
+            self.channels.resize(index + 1, None);
+        }
+        *self.channels[index].get_or_insert_with(|| match (self.protocol.item(item), self.order) {
             (ItemKind::Message { from }, Order::Fifo) => (u16::from(from), true),
             (ItemKind::Message { .. }, Order::Any) => (0, false),
-            (ItemKind::Notice { about }, _) => (256 + u16::from(about), true),
-        }
+            (ItemKind::Notice { about }, _) => (NOTICES + u16::from(about), true),
+        })
     }
 }

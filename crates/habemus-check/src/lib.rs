@@ -41,6 +41,7 @@ mod narrator;
 mod numbered;
 mod path;
 mod protocol;
+mod reactions;
 mod reduction;
 mod replay;
 mod report;

@@ -169,7 +169,7 @@ impl<'a, P: Process> Narrator<'a, P> {
         let Ok(deeds) = self.system.deeds(&local, cause) else { return };
         let Some(deed) = deeds.get(usize::from(choice)) else { return };
         let deed = &self.kept.map_or_else(|| deed.clone(), |kept| cut_short(deed.clone(), kept));
-        let (next, seen) = self.system.after(&local, cause, deed);
+        let (next, seen) = self.system.after(&local, cause, deed.0.clone(), &deed.1);
         match cause {
             Cause::Item(item) => {
                 if let Item::Notice(suspicion) = &*self.system.items.value(*item) {

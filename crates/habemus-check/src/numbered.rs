@@ -147,10 +147,12 @@ impl<P: Process> Numbered<P> {
         &self,
         local: &Local<P>,
         cause: &Cause,
-        deed: &Deed<P>,
+        process: Option<P>,
+        step: &Step<P>,
     ) -> (Local<P>, Vec<Seen<P::Problem>>) {
-        let (process, step) = deed;
-        let mut next = local.clone();
+        let Local { status, wants, .. } = *local;
+        let (stable, clock) = (local.stable.clone(), local.clock.clone());
+        let mut next = Local { place: local.place, body: Body::Down, stable, status, wants, clock };
         let place = local.place;
         let mut seen = Vec::new();
         let see = |what| Seen { process: place, clock: None, what };
@@ -229,32 +231,37 @@ impl<P: Process> Numbered<P> {
         }
         timers.sort_unstable();
         if let Some(process) = process {
-            next.body = Body::Up { process: process.clone(), timers };
+            next.body = Body::Up { process, timers };
         }
         (next, seen)
     }
 
-    fn reaction(&self, local: &Local<P>, cause: &Cause, deed: &Deed<P>) -> Result<Reaction, Trouble> {
-        let (next, mut seen) = self.after(local, cause, deed);
+    fn reaction(
+        &self,
+        local: &Local<P>,
+        cause: &Cause,
+        (process, step): Deed<P>,
+    ) -> Result<Reaction, Trouble> {
+        let (next, mut seen) = self.after(local, cause, process, &step);
         let mut sends = Vec::new();
-        for effect in &deed.1.effects {
+        for effect in step.effects {
             let Effect::Send { to, message } = effect else { continue };
-            if !self.system().topology.linked(local.place, *to) {
+            if !self.system().topology.linked(local.place, to) {
                 let id = |address: Address| self.system().id_of(address).0;
                 return Err(Trouble::NoLink {
                     process: id(local.place),
-                    to: id(*to),
+                    to: id(to),
                     event: self.describe(local, cause),
                 });
             }
-            let item =
-                Item::Message { from: local.place, message: message.clone(), clock: next.clock.clone() };
+            let item = Item::Message { from: local.place, message, clock: next.clock.clone() };
             sends.push((to.0 as u8, self.items.number(item)));
         }
         if P::Problem::NAME == "election" {
             // No monitor minds when an election is asked for; a state that forgets it is met more often.
             seen.retain(|seen| !matches!(seen.what, Sight::Command(_)));
         }
+        let sends = sends.into_boxed_slice();
         Ok(Reaction { local: self.locals.number(next), sends, observations: self.watching.number(seen) })
     }
 
@@ -265,7 +272,7 @@ impl<P: Process> Numbered<P> {
             return Err(Trouble::Timebound { process, event: self.describe(local, cause) });
         }
         let mut reactions: Vec<Reaction> = Vec::with_capacity(deeds.len());
-        for deed in &deeds {
+        for deed in deeds {
             reactions.push(self.reaction(local, cause, deed)?);
         }
         Ok(reactions)
@@ -319,10 +326,9 @@ impl<P: Process> Protocol for Numbered<P> {
         let cause = Cause::Timer(timer);
         let mut deeds = self.deeds(&local, &cause)?;
         let deed = cut_short(deeds.swap_remove(choice), kept);
-        let mut reaction = self.reaction(&local, &cause, &deed)?;
+        let mut reaction = self.reaction(&local, &cause, deed)?;
         let crash = Cause::Crash { forever: true };
-        let (dead, crashed) =
-            self.after(&self.locals.value(reaction.local), &crash, &(None, Step::default()));
+        let (dead, crashed) = self.after(&self.locals.value(reaction.local), &crash, None, &Step::default());
         reaction.local = self.locals.number(dead);
         reaction.observations = self.watching.number_after(reaction.observations, crashed);
         Ok(reaction)

@@ -112,7 +112,7 @@ pub(crate) struct Reaction {
     /// The local state afterwards.
     pub(crate) local: u32,
     /// What goes into which inbox.
-    pub(crate) sends: Vec<(u8, u32)>,
+    pub(crate) sends: Box<[(u8, u32)]>,
     /// What monitors see of it; 0 is nothing.
     pub(crate) observations: u32,
 }

@@ -52,7 +52,7 @@ pub(crate) struct Watching<Q: Problem> {
 impl<Q: Problem> Watching<Q> {
     pub(crate) fn new(population: Population, chosen: Vec<Q::Monitor>) -> Self {
         let (monitors, observations) = (Interner::new(), Interner::new());
-        let first = monitors.number(chosen.into_iter().map(Some).collect());
+        let first = monitors.number(chosen.into_iter().map(Some).collect::<Vec<_>>());
         let nothing = observations.number(Vec::new());
         debug_assert_eq!(nothing, 0, "to see nothing has number 0");
         Watching { population, monitors, observations, first }

@@ -4,23 +4,28 @@
 //! environment, the monitors. A step at a process depends on its situation alone, and is computed once for each;
 //! afterwards exploring is looking up.
 
+use std::sync::Arc;
+
 use habemus::Address;
 use rustc_hash::FxHashMap;
 
 use crate::environment::{Environment, Fault};
-use crate::inbox::Inboxes;
-use crate::protocol::{Act, Alarm, Cause, ItemKind, Judgement, Label, Life, Protocol, Reaction, Trouble};
+use crate::inbox::{Inboxes, Mail};
+use crate::protocol::{Act, Alarm, Cause, Judgement, Label, Life, Protocol, Reaction, Trouble};
+use crate::reactions::Reactions;
 use crate::reduction;
 use crate::setting::{Setting, Start, Timers};
 use crate::situations::{Situation, Situations};
 
 mod blocks;
 mod faults;
+mod moves;
 mod time;
 mod times;
 
 use blocks::Block;
 pub(crate) use blocks::Blocks;
+use moves::{Hop, Kind, Own};
 
 /// A system and the circumstances under which it is explored.
 pub(crate) struct World {
@@ -28,6 +33,7 @@ pub(crate) struct World {
     pub(crate) setting: Setting,
     inboxes: Inboxes,
     situations: Situations,
+    reactions: Reactions,
     /// Whether there is an oracle detector.
     oracle: bool,
     /// Whether clients begin once, as in an election, and not in a loop.
@@ -52,8 +58,9 @@ impl World {
         let receivers = (0..processes).map(links).collect();
         World {
             receivers,
-            inboxes: Inboxes::new(setting.order),
+            inboxes: Inboxes::new(),
             situations: Situations::default(),
+            reactions: Reactions::default(),
             timeless: protocol.is_timeless(),
             protocol,
             setting,
@@ -126,9 +133,11 @@ impl World {
     fn wants(&self) -> Vec<Vec<u32>> {
         let places = 0..self.processes as u32;
         if !self.one_shot {
-            let clients = &self.setting.clients;
-            let asks = |place: u32| clients.is_empty() || clients.contains(&Address(place));
-            return vec![places.map(|place| if asks(place) { self.setting.entries } else { 0 }).collect()];
+            let Setting { clients, entries, .. } = &self.setting;
+            let named =
+                |place: u32| clients.iter().filter(|client| **client == Address(place)).count() as u32;
+            let times = |place: u32| if clients.is_empty() { 1 } else { named(place) };
+            return vec![places.map(|place| times(place).saturating_mul(*entries)).collect()];
         }
         match &self.setting.start {
             Start::These(those) => {
@@ -159,25 +168,6 @@ impl World {
         let same = |from: u8| places().all(|to| linked(from, to) == linked(next(from), next(to)));
         self.setting.symmetry && self.one_shot && self.protocol.is_anonymous() && places().all(same)
     }
-}
-
-/// A step at a process, ready to be applied.
-#[derive(Clone, Copy, Debug)]
-struct Hop {
-    /// What it leads to.
-    situation: u32,
-    observations: u32,
-    /// Its sends are `sends[first..first + count]` of the worker.
-    first: u32,
-    count: u16,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Ordinary,
-    Loss,
-    Duplication,
 }
 
 /// What a worker found in a state.
@@ -212,14 +202,10 @@ impl Successors {
 /// One thread's way to look steps up: tables of its own in front of what all share.
 pub(crate) struct Worker<'w> {
     world: &'w World,
-    reactions: FxHashMap<(u32, Cause), Vec<Reaction>>,
-    /// Numbers of situations, and situations by number.
-    numbers: FxHashMap<u64, u32>,
-    situations: Vec<Option<Situation>>,
+    mail: Mail<'w>,
     /// The hops of a process, by situation: a range of `hops`.
     moves: Vec<Option<(u32, u32)>>,
     hops: Vec<Hop>,
-    labels: Vec<Label>,
     /// What a process can do in one go, by situation.
     blocks: Vec<Option<Block>>,
     ends: Vec<u32>,
@@ -227,7 +213,11 @@ pub(crate) struct Worker<'w> {
     added: FxHashMap<u64, u32>,
     watched: FxHashMap<u64, u32>,
     judged: Vec<Option<Judgement>>,
+    /// What processes are, by situation and by local state.
     lives: Vec<Option<Life>>,
+    lives_by_local: Vec<Option<Life>>,
+    /// What processes do by themselves, by local state.
+    own: Vec<Option<Own>>,
     blocked: Vec<Option<u32>>,
     alarms: FxHashMap<u32, Vec<Alarm>>,
     elapsed: FxHashMap<(u32, u64), u32>,
@@ -247,12 +237,9 @@ impl<'w> Worker<'w> {
     pub(crate) fn new(world: &'w World) -> Self {
         Worker {
             world,
-            reactions: FxHashMap::default(),
-            numbers: FxHashMap::default(),
-            situations: Vec::new(),
+            mail: Mail::new(&world.inboxes, &*world.protocol, world.setting.order),
             moves: Vec::new(),
             hops: Vec::new(),
-            labels: Vec::new(),
             blocks: Vec::new(),
             ends: Vec::new(),
             sends: Vec::new(),
@@ -260,6 +247,8 @@ impl<'w> Worker<'w> {
             watched: FxHashMap::default(),
             judged: Vec::new(),
             lives: Vec::new(),
+            lives_by_local: Vec::new(),
+            own: Vec::new(),
             blocked: Vec::new(),
             alarms: FxHashMap::default(),
             elapsed: FxHashMap::default(),
@@ -305,20 +294,20 @@ impl<'w> Worker<'w> {
             for index in first..last {
                 let hop = self.hops[index as usize];
                 let after = match hop.kind {
-                    Kind::Ordinary => {
-                        ordinary += 1;
-                        environment
-                    }
                     Kind::Loss if environment.left(Fault::Loss) > 0 => environment.after(Fault::Loss),
                     Kind::Duplication if environment.left(Fault::Duplication) > 0 => {
                         environment.after(Fault::Duplication)
                     }
                     Kind::Loss | Kind::Duplication => continue,
+                    _ => {
+                        ordinary += 1;
+                        environment
+                    }
                 };
                 self.hop(state, place, hop, after);
                 out.states.extend_from_slice(&self.scratch);
                 if let Some(labels) = &mut out.labels {
-                    labels.push(Label { actor: place as u8, ..self.labels[index as usize] });
+                    labels.push(hop.label(place));
                 }
             }
         }
@@ -349,7 +338,7 @@ impl<'w> Worker<'w> {
         let (first, last) = self.moves_of(state[place])?;
         for index in first..last {
             let hop = self.hops[index as usize];
-            if hop.kind == Kind::Ordinary {
+            if hop.is_ordinary() {
                 self.hop(state, place, hop, Environment(state[n]));
                 out.states.extend_from_slice(&self.scratch);
             }
@@ -398,10 +387,13 @@ impl<'w> Worker<'w> {
     }
 
     fn blocked(&mut self, situation: u32) -> u32 {
+        if let Some(&Some(blocked)) = self.blocked.get(situation as usize) {
+            return blocked;
+        }
         let (_, inbox) = self.situation(situation);
-        let world = self.world;
-        *entry(&mut self.blocked, situation)
-            .get_or_insert_with(|| world.inboxes.blocked(&*world.protocol, inbox))
+        let blocked = self.mail.blocked(inbox);
+        *entry(&mut self.blocked, situation) = Some(blocked);
+        blocked
     }
 
     /// What is to be said of the monitors of a state.
@@ -466,35 +458,33 @@ impl<'w> Worker<'w> {
             return after;
         }
         let (local, inbox) = self.situation(situation);
-        let inbox = self.world.inboxes.add(&*self.world.protocol, inbox, item);
+        let inbox = self.mail.add(inbox, item);
         let after = self.number((local, inbox));
         self.added.insert(pair(situation, item), after);
         after
     }
 
-    fn number(&mut self, (local, inbox): Situation) -> u32 {
-        let world = self.world;
-        *self.numbers.entry(pair(local, inbox)).or_insert_with(|| world.situations.number((local, inbox)))
+    fn number(&self, situation: Situation) -> u32 {
+        self.world.situations.number(situation)
     }
 
-    fn situation(&mut self, number: u32) -> Situation {
-        let world = self.world;
-        *entry(&mut self.situations, number).get_or_insert_with(|| world.situations.of(number))
+    fn situation(&self, number: u32) -> Situation {
+        self.world.situations.of(number)
     }
 
     /// Whether the client of a process in this situation waits for what it asked for.
-    pub(crate) fn is_waiting(&mut self, situation: u32) -> bool {
+    pub(crate) fn is_waiting(&self, situation: u32) -> bool {
         let local = self.local(situation);
         self.world.protocol.is_waiting(local)
     }
 
     /// Whether the client of a process in this situation may ask for something more, and may as well leave it at that.
-    pub(crate) fn may_leave_it(&mut self, situation: u32) -> bool {
+    pub(crate) fn may_leave_it(&self, situation: u32) -> bool {
         let local = self.local(situation);
         self.world.protocol.may_leave_it(local)
     }
 
-    fn local(&mut self, situation: u32) -> u32 {
+    fn local(&self, situation: u32) -> u32 {
         self.situation(situation).0
     }
 
@@ -512,86 +502,8 @@ impl<'w> Worker<'w> {
             .or_insert_with(|| protocol.watch(monitors, observations))
     }
 
-    fn life(&mut self, situation: u32) -> Life {
-        let local = self.local(situation);
-        *entry(&mut self.lives, local).get_or_insert_with(|| self.world.protocol.life(local))
-    }
-
-    fn react(&mut self, local: u32, cause: Cause) -> Result<Vec<Reaction>, Trouble> {
-        if let Some(known) = self.reactions.get(&(local, cause)) {
-            return Ok(known.clone());
-        }
-        let reactions = self.world.protocol.react(local, cause)?;
-        self.reactions.insert((local, cause), reactions.clone());
-        Ok(reactions)
-    }
-
-    /// The hops of a process in this situation.
-    #[inline]
-    fn moves_of(&mut self, situation: u32) -> Result<(u32, u32), Trouble> {
-        if let Some(&Some(range)) = self.moves.get(situation as usize) {
-            return Ok(range);
-        }
-        let first = self.hops.len() as u32;
-        self.find_moves(situation)?;
-        let range = (first, self.hops.len() as u32);
-        *entry(&mut self.moves, situation) = Some(range);
-        Ok(range)
-    }
-
-    fn find_moves(&mut self, situation: u32) -> Result<(), Trouble> {
-        let world = self.world;
-        let (local, inbox) = self.situation(situation);
-        let deliverable = world.inboxes.deliverable(&*world.protocol, inbox);
-        match self.life(situation) {
-            Life::Dead => return Ok(()),
-            Life::Down => {
-                for (item, rest) in deliverable {
-                    let nothing = Reaction { local, sends: Vec::new(), observations: 0 };
-                    self.keep(&nothing, rest, Kind::Ordinary, Act::Discard(item), 0);
-                }
-                return Ok(());
-            }
-            Life::Up => {}
-        }
-        for (item, rest) in deliverable {
-            let reactions = self.react(local, Cause::Item(item))?;
-            let budget = &world.setting.budget;
-            let is_message = matches!(world.protocol.item(item), ItemKind::Message { .. });
-            for (choice, reaction) in reactions.iter().enumerate() {
-                self.keep(reaction, rest, Kind::Ordinary, Act::Deliver(item), choice);
-                if is_message && budget.duplications > 0 {
-                    self.keep(reaction, inbox, Kind::Duplication, Act::Duplicate(item), choice);
-                }
-            }
-            if is_message && budget.losses > 0 {
-                let nothing = Reaction { local, sends: Vec::new(), observations: 0 };
-                self.keep(&nothing, rest, Kind::Loss, Act::Lose(item), 0);
-            }
-        }
-        for (choice, reaction) in self.react(local, Cause::Client)?.iter().enumerate() {
-            self.keep(reaction, inbox, Kind::Ordinary, Act::Client, choice);
-        }
-        if world.setting.timers == Timers::AnyTime {
-            for alarm in world.protocol.alarms(local) {
-                let act = Act::Timer { timer: alarm.timer, elapsed: 0 };
-                for (choice, reaction) in self.react(local, Cause::Timer(alarm.timer))?.iter().enumerate() {
-                    self.keep(reaction, inbox, Kind::Ordinary, act, choice);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn keep(&mut self, reaction: &Reaction, inbox: u32, kind: Kind, act: Act, choice: usize) {
-        let first = self.sends.len() as u32;
-        self.sends.extend_from_slice(&reaction.sends);
-        let count = reaction.sends.len() as u16;
-        let Reaction { local, observations, .. } = *reaction;
-        let situation = self.number((local, inbox));
-        self.hops.push(Hop { situation, observations, first, count, kind });
-        // Who acts is known where the hop is used; the place is read off the local state's position.
-        self.labels.push(Label { actor: 0, act, choice: choice as u16 });
+    fn react(&self, local: u32, cause: Cause) -> Result<Arc<[Reaction]>, Trouble> {
+        self.world.reactions.of(&*self.world.protocol, local, cause)
     }
 }
 

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Hop, Kind, Successors, Worker, entry};
 use crate::environment::Environment;
-use crate::protocol::{Act, Label, Trouble};
+use crate::protocol::{Label, Trouble};
 use crate::setting::Timers;
 
 /// What a process can do in one go, in a situation.
@@ -29,6 +29,9 @@ pub(super) struct Block {
     /// Whether it can take anything unnoticed.
     takes: bool,
 }
+
+/// Where steps lead, and the steps.
+type Way = (Vec<u32>, Vec<Label>);
 
 /// What a worker found in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +136,6 @@ impl Worker<'_> {
         let first = self.hops.len() as u32;
         for &index in &kept {
             self.hops.push(self.hops[index as usize]);
-            self.labels.push(self.labels[index as usize]);
         }
         let from = self.ends.len() as u32;
         self.ends.extend_from_slice(&ends);
@@ -164,12 +166,9 @@ impl Worker<'_> {
     /// The hop by which a process does in this situation what it does by another hop in another.
     fn same_step(&mut self, situation: u32, index: u32) -> Result<Option<u32>, Trouble> {
         let (first, last) = self.moves_of(situation)?;
-        let Label { act, choice, .. } = self.labels[index as usize];
-        let kind = self.hops[index as usize].kind;
-        Ok((first..last).find(|&other| {
-            let label = self.labels[other as usize];
-            (label.act, label.choice) == (act, choice) && self.hops[other as usize].kind == kind
-        }))
+        let name = |hop: &Hop| (hop.kind, hop.subject, hop.choice);
+        let sought = name(&self.hops[index as usize]);
+        Ok((first..last).find(|&other| name(&self.hops[other as usize]) == sought))
     }
 
     fn sent(&self, hop: Hop) -> &[(u8, u32)] {
@@ -179,17 +178,12 @@ impl Worker<'_> {
     /// Whether a hop takes an item, sends nothing and shows nothing.
     fn is_unnoticed(&self, index: u32) -> bool {
         let Hop { observations, count, kind, .. } = self.hops[index as usize];
-        let takes = matches!(self.labels[index as usize].act, Act::Deliver(_) | Act::Discard(_));
-        takes && kind == Kind::Ordinary && count == 0 && observations == 0
+        matches!(kind, Kind::Delivery | Kind::Discarding) && count == 0 && observations == 0
     }
 
     /// The single steps that [`expand_blocks`](Self::expand_blocks) took in one go from a state to the one that is kept
     /// as `kept`, if it did, and where they lead.
-    pub(crate) fn unfold(
-        &mut self,
-        state: &[u32],
-        kept: &[u32],
-    ) -> Result<Option<(Vec<u32>, Vec<Label>)>, Trouble> {
+    pub(crate) fn unfold(&mut self, state: &[u32], kept: &[u32]) -> Result<Option<Way>, Trouble> {
         let n = self.world.processes;
         let environment = Environment(state[n]);
         for place in 0..n {
@@ -201,7 +195,7 @@ impl Worker<'_> {
                     self.hop(&row, place, self.hops[index as usize], environment);
                     let next = self.scratch.clone();
                     if self.is_kept_as(&next, kept) {
-                        let label = Label { actor: place as u8, ..self.labels[index as usize] };
+                        let label = self.hops[index as usize].label(place);
                         return Ok(Some((next, way.iter().copied().chain([label]).collect())));
                     }
                 }
@@ -213,7 +207,7 @@ impl Worker<'_> {
             let mut ways = self.ways(place, state[place])?;
             let (from, to) = self.block(state[place])?.ends;
             ways.retain(|(end, _)| self.ends[from as usize..to as usize].contains(end));
-            let with = |(row, steps): &(Vec<u32>, Vec<Label>), (end, way): &(u32, Vec<Label>)| {
+            let with = |(row, steps): &Way, (end, way): &(u32, Vec<Label>)| {
                 let mut row = row.clone();
                 row[place] = *end;
                 (row, steps.iter().chain(way).copied().collect())
@@ -227,7 +221,7 @@ impl Worker<'_> {
     /// The hops in a situation but for losses and doublings: of those none is left where blocks are explored.
     fn ordinary_moves_of(&mut self, situation: u32) -> Result<Vec<u32>, Trouble> {
         let (first, last) = self.moves_of(situation)?;
-        Ok((first..last).filter(|&index| self.hops[index as usize].kind == Kind::Ordinary).collect())
+        Ok((first..last).filter(|&index| self.hops[index as usize].is_ordinary()).collect())
     }
 
     /// Where a process can come by taking items unnoticed, and how.
@@ -241,7 +235,7 @@ impl Worker<'_> {
             for index in first..last {
                 let after = self.hops[index as usize].situation;
                 if self.is_unnoticed(index) && ways.iter().all(|(known, _)| *known != after) {
-                    let label = Label { actor: place as u8, ..self.labels[index as usize] };
+                    let label = self.hops[index as usize].label(place);
                     ways.push((after, way.iter().copied().chain([label]).collect()));
                 }
             }

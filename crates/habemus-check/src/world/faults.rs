@@ -47,10 +47,10 @@ impl Worker<'_> {
         environment: Environment,
         out: &mut Successors,
     ) -> Result<(), Trouble> {
-        let (n, world) = (self.world.processes, self.world);
+        let n = self.world.processes;
         let forever = environment.left(Fault::Recovery) == 0;
         let (local, inbox) = self.situation(state[place]);
-        let inbox = if forever { 0 } else { world.inboxes.without_notices(&*world.protocol, inbox) };
+        let inbox = if forever { 0 } else { self.mail.without_notices(inbox) };
         for (choice, reaction) in self.react(local, Cause::Crash { forever })?.iter().enumerate() {
             self.begin(state);
             let after = environment.after(Fault::Crash);

@@ -54,7 +54,7 @@ impl Worker<'_> {
         }
         let (local, inbox) = self.situation(situation);
         let protocol = &*self.world.protocol;
-        let items = self.world.inboxes.items(inbox);
+        let items = self.mail.items(inbox);
         let in_items = items.iter().filter_map(|&item| protocol.least_time_of_item(item));
         let least = in_items.chain(protocol.least_time(local)).min().unwrap_or(NONE);
         *entry(&mut self.least_times, situation) = Some(least);
@@ -67,7 +67,7 @@ impl Worker<'_> {
         }
         let (local, inbox) = self.situation(situation);
         let protocol = &*self.world.protocol;
-        let inbox = self.world.inboxes.with_each(protocol, inbox, |item| protocol.earlier_item(item, by));
+        let inbox = self.mail.with_each(inbox, |item| protocol.earlier_item(item, by));
         let earlier = self.number((protocol.earlier(local, by), inbox));
         self.earlier.insert((situation, by), earlier);
         earlier

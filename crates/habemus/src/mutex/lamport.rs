@@ -73,7 +73,7 @@ impl Process for Lamport {
                 visit_each(&mut process.queue, |stamp| &mut stamp.time, visit);
             }
             Held::Message(Message::Request(time) | Message::Reply(time) | Message::Release(time)) => {
-                visit(time)
+                visit(time);
             }
         }
         // A token is made of a time, and others see it.
