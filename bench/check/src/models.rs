@@ -18,7 +18,8 @@ use crate::rival::{Way, unique_states};
 /// Measures one model with one checker and prints: states, seconds, peak memory in bytes.
 pub(crate) fn measure(who: &str, model: &str, threads: usize) -> ExitCode {
     let measured = match model {
-        "ricart-agrawala" => ricart_agrawala(who, threads),
+        "ricart-agrawala" => ricart_agrawala(who, threads, 3),
+        "ricart-agrawala-5" => ricart_agrawala(who, threads, 5),
         "lamport" => lamport(who, threads),
         "chang-roberts" => chang_roberts(who, threads),
         "dolev-klawe-rodeh" => dolev_klawe_rodeh(who, threads),
@@ -32,12 +33,12 @@ pub(crate) fn measure(who: &str, model: &str, threads: usize) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Three processes, two entries each, messages in any order; replies without a clock, as in the paper.
-fn ricart_agrawala(who: &str, threads: usize) -> Option<(u64, f64)> {
+/// Three processes, messages in any order; replies without a number, as in the paper.
+fn ricart_agrawala(who: &str, threads: usize, entries: u32) -> Option<(u64, f64)> {
     let variant = ricart_agrawala::Variant::BareReplies;
     let config = ricart_agrawala::Config { variant, ..ricart_agrawala::Config::default() };
     let system: System<RicartAgrawala> = System::new(Complete::new(3), ids(3), config).ok()?;
-    run(who, threads, system, 2, false, Status::Inside, "ricart-agrawala")
+    run(who, threads, system, entries, false, Status::Inside, "ricart-agrawala")
 }
 
 /// Three processes, one entry each, FIFO links, which the algorithm needs.
@@ -104,6 +105,7 @@ fn ours<P: Process>(
         // Stateright looks for no circles either.
         liveness: false,
         reduction,
+        symmetry: reduction,
         threads,
         ..Setting::default()
     };

@@ -20,7 +20,9 @@ impl Measured {
     }
 }
 
-const MODELS: [&str; 3] = ["ricart-agrawala", "lamport", "chang-roberts"];
+const MODELS: [&str; 4] = ["ricart-agrawala", "ricart-agrawala-5", "lamport", "chang-roberts"];
+/// Of so many measurements the fastest counts: the machine may have been busy with something else.
+const ROUNDS: usize = 3;
 
 /// Prints what is required and what was measured; `spin` is a folder with the two programs that spin made.
 pub(crate) fn report(spin: Option<&str>) -> ExitCode {
@@ -37,8 +39,12 @@ pub(crate) fn report(spin: Option<&str>) -> ExitCode {
 /// One model on so many threads; says whether every requirement is met.
 fn compare(model: &str, threads: usize) -> bool {
     println!("{model}, {threads} thread{}:", if threads == 1 { "" } else { "s" });
-    let all = ["habemus", "habemus-reduced", "stateright-bfs", "stateright-dfs"]
-        .map(|who| (who, measure(who, model, threads)));
+    let mut all = ["habemus", "habemus-reduced", "stateright-bfs", "stateright-dfs"].map(|who| (who, None));
+    for _ in 0..ROUNDS {
+        for (who, best) in &mut all {
+            *best = faster(*best, measure(who, model, threads));
+        }
+    }
     for (who, measured) in &all {
         match measured {
             Some(found) => println!(
@@ -60,8 +66,14 @@ fn compare(model: &str, threads: usize) -> bool {
     let verdict = breadth.seconds.min(depth.seconds) / reduced.seconds;
     println!("  speed  {speed:>6.2} times the better of stateright's (at least 3 required)");
     println!("  memory {memory:>6.2} times stateright's breadth first (at most 0.5 required)");
-    println!("  with reduction {verdict:>6.1} times faster to the verdict (50 wanted on ricart-agrawala)\n");
-    speed >= 3.0 && memory <= 0.5
+    let leap = if model.starts_with("ricart-agrawala") { 50.0 } else { 1.0 };
+    println!("  with reductions {verdict:>6.1} times faster to the verdict (at least {leap:.0} required)\n");
+    speed >= 3.0 && memory <= 0.5 && verdict >= leap
+}
+
+/// The faster of two measurements.
+fn faster(one: Option<Measured>, other: Option<Measured>) -> Option<Measured> {
+    one.into_iter().chain(other).min_by(|one, other| one.seconds.total_cmp(&other.seconds))
 }
 
 /// Runs this very program for one measurement.
@@ -81,8 +93,11 @@ fn measure(who: &str, model: &str, threads: usize) -> Option<Measured> {
 fn against_spin(folder: Option<&str>) {
     println!("dolev-klawe-rodeh, 7 processes, 1 thread:");
     for (ours, theirs) in [("habemus", "pan-full"), ("habemus-reduced", "pan-reduced")] {
-        let mine = measure(ours, "dolev-klawe-rodeh", 1);
-        let spins = folder.and_then(|folder| spin(folder, theirs));
+        let (mut mine, mut spins) = (None, None);
+        for _ in 0..ROUNDS {
+            mine = faster(mine, measure(ours, "dolev-klawe-rodeh", 1));
+            spins = faster(spins, folder.and_then(|folder| spin(folder, theirs)));
+        }
         for (who, measured) in [(ours, mine), (theirs, spins)] {
             match measured {
                 Some(found) => println!(

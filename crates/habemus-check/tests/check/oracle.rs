@@ -28,7 +28,7 @@ where
     P::Message: Ord,
 {
     let [breadth, depth] = [Way::BreadthFirst, Way::DepthFirst]
-        .map(|way| unique_states(system.clone(), &vec![wants; system.len()], ordered, alone, way, 1) as u64);
+        .map(|way| unique_states(system.clone(), wants, ordered, alone, way, 1) as u64);
     assert_eq!(breadth, depth, "stateright agrees with itself");
     breadth
 }

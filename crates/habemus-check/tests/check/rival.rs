@@ -119,11 +119,11 @@ pub(crate) enum Way {
     DepthFirst,
 }
 
-/// How many distinct states stateright finds, where each client has so many things to begin and no two processes may be
-/// of this status at once.
+/// How many distinct states stateright finds, where each client has `wants` things to begin and no two
+/// processes may be of this status at once.
 pub(crate) fn unique_states<P: Process>(
     system: System<P>,
-    wants: &[u32],
+    wants: u32,
     ordered: bool,
     alone: Status,
     way: Way,
@@ -132,11 +132,11 @@ pub(crate) fn unique_states<P: Process>(
 where
     P::Message: Ord,
 {
-    let system = Arc::new(system);
-    let actor = |&wants: &u32| Wrapped { system: Arc::clone(&system), wants };
+    let count = system.len();
+    let actor = Wrapped { system: Arc::new(system), wants };
     let network = if ordered { Network::new_ordered([]) } else { Network::new_unordered_nonduplicating([]) };
     let model = ActorModel::<Wrapped<P>, Status, ()>::new(alone, ())
-        .actors(wants.iter().map(actor))
+        .actors((0..count).map(|_| actor.clone()))
         .init_network(network)
         .property(Expectation::Always, "at most one", |model, state| {
             state.actor_states.iter().filter(|actor| actor.status == model.cfg).count() <= 1
