@@ -24,7 +24,7 @@ pub const PROCESSES: u64 = 3;
 /// The problems of the table.
 pub const PROBLEMS: [&str; 3] = ["election", "mutual exclusion", "agreement"];
 /// The states after which a row is left open.
-const MOST_STATES: u64 = 300_000;
+const MOST_STATES: u64 = 1_500_000;
 /// A row with at most so many states is quick: tests recheck it.
 pub const QUICK: u64 = 3_000;
 

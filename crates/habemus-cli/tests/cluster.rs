@@ -52,6 +52,30 @@ fn locks_are_acquired_by_name_from_the_console() {
 }
 
 #[test]
+fn a_scenario_about_locks_with_names_is_played_for_each_of_them() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("two-locks.toml");
+    let scenario = r#"
+        algorithm = "ricart-agrawala"
+        processes = 3
+        resources = ["orders", "stock"]
+        script = ["40ms acquire stock by 2", "80ms release stock by 2"]
+        [workload]
+        clients = [1, 3]
+        entries = 2
+        [expect]
+        messages = 36
+    "#;
+    std::fs::write(&file, scenario).expect("it can be written");
+    let file = file.to_string_lossy();
+    let simulated = text(&habemus(&["run", &file], ""));
+    let real = text(&habemus(&["cluster", &file], ""));
+    for said in [simulated, real] {
+        let lines = ["9 entries into 2 locks", "orders", "stock", "as expected"];
+        assert!(lines.iter().all(|line| said.contains(line)), "{said}");
+    }
+}
+
+#[test]
 fn what_makes_no_sense_on_the_console_is_said_and_fails() {
     let output = habemus(&["cluster", "--algorithm", "majority", "-n", "1"], "kill 9\nabdicate 1\n");
     let said = text(&output);

@@ -28,6 +28,7 @@ pub use habemus_report::{PropertyLine, Report, Spread, Statistics};
 
 pub use cost::{CostError, CostPoint, CostRequest, cost};
 pub use faults::draw_faults;
+pub use named::{report_of_locks, scenarios_of_locks};
 pub use observer::{NetworkChange, Notice, Observer};
 pub use plan::PlanError;
 pub use quality::{MOST_WATCHED, Quality, QualityRequest, quality};

@@ -7,35 +7,29 @@ use habemus_scenario::{Occasion, Scenario, is_name};
 
 use crate::run::{RunError, with_drawn_faults};
 
-/// Whether a scenario is about locks with names.
-pub(crate) fn has_names(scenario: &Scenario) -> bool {
-    scenario.locks().iter().any(|name| !name.is_empty())
-}
-
-/// Plays the scenario once for each lock, by `play`.
+/// The scenarios of the locks that have names, by name; none if the scenario is about one without.
 ///
 /// # Errors
-/// If the scenario asks for what cannot be had with names, or if a run makes no sense.
-pub(crate) fn play_each(
-    scenario: &Scenario,
-    play: impl Fn(&Scenario) -> Result<Report, RunError>,
-) -> Result<Report, RunError> {
+/// If the scenario asks for what cannot be had with names, or if it draws faults and that makes no sense.
+pub fn scenarios_of_locks(scenario: &Scenario) -> Result<BTreeMap<String, Scenario>, RunError> {
     let locks = scenario.locks();
+    if locks.iter().all(String::is_empty) {
+        return Ok(BTreeMap::new());
+    }
     refuse_what_makes_no_sense(scenario, &locks)?;
     // All locks live through the same faults.
     let drawn = with_drawn_faults(scenario)?;
     let together = drawn.as_ref().unwrap_or(scenario);
-    let mut reports = BTreeMap::new();
-    for name in locks {
+    let about = |name: String| {
         let mut own = together.about(&name);
         own.expect = Default::default();
         own.title = Some(match &scenario.title {
             Some(title) => format!("{title} · {name}"),
             None => name.clone(),
         });
-        reports.insert(name, play(&own)?);
-    }
-    Ok(combined(scenario, reports))
+        (name, own)
+    };
+    Ok(locks.into_iter().map(about).collect())
 }
 
 fn refuse_what_makes_no_sense(scenario: &Scenario, locks: &BTreeSet<String>) -> Result<(), RunError> {
@@ -60,7 +54,11 @@ fn refuse_what_makes_no_sense(scenario: &Scenario, locks: &BTreeSet<String>) -> 
     Ok(())
 }
 
-fn combined(scenario: &Scenario, reports: BTreeMap<String, Report>) -> Report {
+/// One report of all locks.
+///
+/// # Panics
+/// If there is no report.
+pub fn report_of_locks(scenario: &Scenario, reports: BTreeMap<String, Report>) -> Report {
     let first = reports.values().next().expect("a scenario is about one lock at least");
     let least_complete = reports.values().find(|report| !report.complete).unwrap_or(first);
     let mut statistics = Statistics::default();
@@ -95,6 +93,10 @@ fn line(reports: &BTreeMap<String, Report>, index: usize) -> PropertyLine {
 }
 
 fn fingerprint(reports: &BTreeMap<String, Report>) -> String {
+    if reports.values().any(|report| report.fingerprint.is_empty()) {
+        // Real nodes have none.
+        return String::new();
+    }
     let all = reports.values().fold(0_u64, |all, report| {
         let own = u64::from_str_radix(&report.fingerprint, 16).unwrap_or_default();
         (all.rotate_left(5) ^ own).wrapping_mul(0x9E37_79B9_7F4A_7C15)

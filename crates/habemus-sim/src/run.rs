@@ -11,7 +11,7 @@ use habemus_scenario::{Occasion, Scenario, TimeModel, TopologyChoice, Until};
 use habemus_trace::{Header, Origin};
 
 use crate::faults::draw_faults;
-use crate::named;
+use crate::named::{report_of_locks, scenarios_of_locks};
 use crate::plan::PlanError;
 use crate::simulation::{Control, Limits, Simulation, Stop};
 use crate::time::{Time, nanos};
@@ -80,10 +80,15 @@ pub fn run_controlled(scenario: &Scenario, keep_trace: bool, control: &Control) 
 }
 
 fn play(scenario: &Scenario, keep_trace: bool, control: Option<&Control>) -> Result<Report, RunError> {
-    if named::has_names(scenario) {
-        return named::play_each(scenario, |own| play_one(own, keep_trace, control));
+    let locks = scenarios_of_locks(scenario)?;
+    if locks.is_empty() {
+        return play_one(scenario, keep_trace, control);
     }
-    play_one(scenario, keep_trace, control)
+    let mut reports = BTreeMap::new();
+    for (name, own) in locks {
+        reports.insert(name, play_one(&own, keep_trace, control)?);
+    }
+    Ok(report_of_locks(scenario, reports))
 }
 
 fn play_one(scenario: &Scenario, keep_trace: bool, control: Option<&Control>) -> Result<Report, RunError> {

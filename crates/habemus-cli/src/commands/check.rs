@@ -104,7 +104,7 @@ pub(crate) struct Check {
     /// the same length may be told each time if the system is large.
     #[arg(long, value_name = "T", help_heading = "Exploration")]
     threads: Option<usize>,
-    /// Stop when the program takes so much memory: 8G, 500M [default: no limit].
+    /// Stop when the program takes so much memory: 8G, 500M [default: four fifths of what is free].
     #[arg(long, value_name = "SIZE", help_heading = "Exploration")]
     memory: Option<String>,
     /// Stop after so many steps from the beginning.
@@ -239,7 +239,10 @@ impl Check {
         };
         setting.most_depth = self.depth;
         setting.most_states = self.states;
-        setting.most_memory = self.memory.as_deref().map(size).transpose()?;
+        setting.most_memory = match &self.memory {
+            Some(text) => Some(size(text)?),
+            None => free_memory().map(|free| free / 5 * 4),
+        };
         Ok(setting)
     }
 
@@ -333,6 +336,14 @@ fn follow_script(scenario: &Scenario, setting: &mut Setting) {
 fn places(scenario: &Scenario, ids: &[u64]) -> Vec<Address> {
     let place = |id: &u64| scenario.ids.iter().position(|other| other == id);
     ids.iter().filter_map(place).map(|place| Address(place as u32)).collect()
+}
+
+/// The bytes of memory that nobody uses, where the system says so.
+fn free_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
 }
 
 /// A number of entries, or any.

@@ -104,35 +104,47 @@ impl Cluster {
     pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
         let parsed = self.file.as_ref().map(habemus_scenario::read).transpose()?;
         let scenario = self.scenario(parsed.as_ref())?;
-        if scenario.locks().iter().any(|name| !name.is_empty()) {
-            return Err(Complaint::help(
-                "a cluster plays scenarios about one lock, and this one has names",
-                "start the cluster without a file and write 'acquire NAME by 2', or play it with 'habemus run'",
-            ));
-        }
+        let wrong = |error| Complaint::from_run(error, parsed.as_ref());
+        let directory = Directory::new(self.data.as_deref())?;
+        let locks = habemus_sim::scenarios_of_locks(&scenario).map_err(wrong)?;
+        let report = if locks.is_empty() {
+            self.play(scenario.clone(), parsed.as_ref(), &directory.path)?
+        } else {
+            refuse_luck(&scenario)?;
+            let mut reports = BTreeMap::new();
+            for (name, own) in locks {
+                let report = self.play(own, parsed.as_ref(), &directory.path.join(&name))?;
+                reports.insert(name, report);
+            }
+            habemus_sim::report_of_locks(&scenario, reports)
+        };
+        self.show(&scenario, &report)?;
+        Ok(super::run::outcome(&report))
+    }
+
+    /// Plays a scenario about one lock, or about none, on nodes of its own.
+    fn play(
+        &self,
+        scenario: Scenario,
+        parsed: Option<&Parsed>,
+        directory: &Path,
+    ) -> Result<Report, Complaint> {
+        let wrong = |error| Complaint::from_run(error, parsed);
         let drawn = habemus_sim::with_drawn_faults(&scenario);
-        let drawn = drawn.map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
+        let drawn = drawn.map_err(wrong)?;
         let mut scenario = drawn.unwrap_or(scenario);
         if self.unjudged {
             scenario.expect = Expectations::default();
         }
-        let wrong = |error| Complaint::from_run(error, parsed.as_ref());
         let request = habemus_sim::request(&scenario).map_err(wrong)?;
         let facts = facts(&request).map_err(|error| wrong(error.into()))?;
         check(&scenario, &facts)?;
         refuse_luck(&scenario)?;
-        let directory = Directory::new(self.data.as_deref())?;
-        let blueprint = self.blueprint(&scenario, &facts, &directory.path)?;
+        let blueprint = self.blueprint(&scenario, &facts, directory)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (trace, ending) = runtime.block_on(self.live(blueprint, &scenario, &facts, parsed.as_ref()))?;
+        let (trace, ending) = runtime.block_on(self.live(blueprint, &scenario, &facts, parsed))?;
         let report = judge(&request, &scenario.expect, trace, &ending);
-        let report = report.map_err(|error| Complaint::from_judge(error, parsed.as_ref()))?;
-        self.show(&scenario, &report)?;
-        Ok(match (report.succeeded(), report.complete) {
-            (false, _) => Outcome::Fails,
-            (true, true) => Outcome::Holds,
-            (true, false) => Outcome::Incomplete,
-        })
+        report.map_err(|error| Complaint::from_judge(error, parsed))
     }
 
     /// The scenario of the file, or one in which nothing is scripted.
@@ -283,15 +295,8 @@ impl Cluster {
     }
 
     fn show(&self, scenario: &Scenario, report: &Report) -> Result<(), Complaint> {
-        let Some(trace) = &report.trace else { return Ok(()) };
-        if let Some(path) = &self.trace {
-            output::write_file(path, |file| trace.write(file))?;
-        }
-        if let Some(format) = self.draw
-            && (self.style.out.is_some() || !self.json)
-        {
-            self.style.draw(trace, format)?;
-        }
+        let draw = self.draw.filter(|_| self.style.out.is_some() || !self.json);
+        self.style.publish(report, self.trace.as_deref(), draw)?;
         if self.json {
             return output::print_json(report);
         }

@@ -5,6 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use habemus_sim::Report;
 use habemus_trace::{Trace, draw};
 
 use crate::complaint::Complaint;
@@ -68,6 +69,30 @@ pub(crate) fn read(path: &Path) -> Result<Trace, Complaint> {
 }
 
 impl Style {
+    /// Writes the traces of a report, and draws them: that of the run, or one for each lock that has a name.
+    pub(crate) fn publish(
+        &self,
+        report: &Report,
+        file: Option<&Path>,
+        draw: Option<Format>,
+    ) -> Result<(), Complaint> {
+        let locks = report.locks.iter().map(|(name, report)| (name.as_str(), report));
+        for (name, report) in std::iter::once(("", report)).chain(locks) {
+            let Some(trace) = &report.trace else { continue };
+            if let Some(path) = file {
+                output::write_file(&path_of(path, name), |file| trace.write(file))?;
+            }
+            if let Some(format) = draw {
+                let out = self.out.as_ref().map(|path| path_of(path, name));
+                if !name.is_empty() && out.is_none() {
+                    output::print("\n")?;
+                }
+                Style { out, ..self.clone() }.draw(trace, format)?;
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn draw(&self, trace: &Trace, format: Format) -> Result<(), Complaint> {
         let options = draw::Options {
             background: self.background,
@@ -85,5 +110,16 @@ impl Style {
             Some(path) => output::write_file(path, |file| file.write_all(picture.as_bytes())),
             None => output::print(&picture),
         }
+    }
+}
+
+/// Where to write what belongs to the lock of this name: `run.svg` becomes `run.orders.svg`.
+fn path_of(path: &Path, lock: &str) -> PathBuf {
+    if lock.is_empty() {
+        return path.to_owned();
+    }
+    match path.extension() {
+        Some(extension) => path.with_extension(format!("{lock}.{}", extension.display())),
+        None => path.with_extension(lock),
     }
 }

@@ -1,6 +1,5 @@
 //! `habemus run`: one run, its report, its trace, its picture.
 
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,7 +7,6 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 use habemus_scenario::Scenario;
 use habemus_sim::{Control, Report, run_controlled};
-use habemus_trace::Trace;
 
 use super::draw::{Format, Style};
 use crate::args::{Described, What};
@@ -95,21 +93,9 @@ impl Run {
     }
 
     fn publish(&self, scenario: &Scenario, report: &Report) -> Result<(), Complaint> {
-        for (name, trace) in traces(report) {
-            if let Some(path) = &self.trace {
-                output::write_file(&path_of(path, name), |file| trace.write(file))?;
-            }
-            // A picture on the terminal comes first: the report explains it.
-            if let Some(format) = self.draw
-                && (self.style.out.is_some() || !self.json)
-            {
-                let out = self.style.out.as_ref().map(|path| path_of(path, name));
-                if !name.is_empty() && out.is_none() {
-                    output::print("\n")?;
-                }
-                Style { out, ..self.style.clone() }.draw(trace, format)?;
-            }
-        }
+        // A picture on the terminal comes first: the report explains it.
+        let draw = self.draw.filter(|_| self.style.out.is_some() || !self.json);
+        self.style.publish(report, self.trace.as_deref(), draw)?;
         let picture_alone =
             self.draw.is_some_and(|format| format != Format::Text) && self.style.out.is_none();
         if self.json {
@@ -124,24 +110,8 @@ impl Run {
     }
 }
 
-/// The trace, or those of all locks that have names.
-fn traces(report: &Report) -> impl Iterator<Item = (&str, &Trace)> {
-    let locks = report.locks.iter().map(|(name, report)| (name.as_str(), report));
-    iter::once(("", report)).chain(locks).filter_map(|(name, report)| Some((name, report.trace.as_ref()?)))
-}
-
-/// Where to write what belongs to the lock of this name: `run.svg` becomes `run.orders.svg`.
-fn path_of(path: &Path, lock: &str) -> PathBuf {
-    if lock.is_empty() {
-        return path.to_owned();
-    }
-    match path.extension() {
-        Some(extension) => path.with_extension(format!("{lock}.{}", extension.display())),
-        None => path.with_extension(lock),
-    }
-}
-
-fn outcome(report: &Report) -> Outcome {
+/// How a run ended, for whoever called the program.
+pub(super) fn outcome(report: &Report) -> Outcome {
     match (report.succeeded(), report.complete) {
         (false, _) => Outcome::Fails,
         (true, true) => Outcome::Holds,
