@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use habemus::catalogue::Setup;
-use habemus::clock::LamportClock;
 use habemus::{
-    Address, Chooser, Command, Context, Effect, Held, Message, Problem, Process, Status, Step, Suspicion,
-    Topology,
+    Address, Chooser, Command, Context, Effect, Message, Problem, Process, Status, Step, Suspicion, Topology,
 };
 use habemus_scenario::{Action, Cue, MessageFate, Occasion, Trigger, TriggerKind};
 use habemus_trace::{Dropped, Happening, Record};
 
 use crate::local::Branch;
+
+mod circle;
 
 /// All processes, and what is between them.
 pub(super) struct Cast<'a, P: Process> {
@@ -273,7 +273,7 @@ impl<'a, P: Process> Cast<'a, P> {
             return Err(format!("the trace ends, but {id} would now {}", self.describe(due)));
         }
         match circle {
-            Some(circle) if !self.with_clocks_set_back().is_where(&circle.with_clocks_set_back()) => {
+            Some(circle) if !self.is_where(circle) => {
                 Err("the trace ends in another state than the one in which its circle begins".to_owned())
             }
             _ => Ok(()),
@@ -290,50 +290,6 @@ impl<'a, P: Process> Cast<'a, P> {
                 .actors
                 .iter()
                 .all(|actor| actor.timers.is_empty() && (inside_for_ever || actor.status != Status::Inside))
-    }
-
-    /// The same with all logical times earlier, if nothing but their distances matters: the earliest is 0 then.
-    fn with_clocks_set_back(&self) -> Self {
-        let mut back = self.clone();
-        let mut least = u64::MAX;
-        if back.visit_times(&mut |time| least = least.min(time.0)) {
-            back.visit_times(&mut |time| time.0 -= least);
-        }
-        back
-    }
-
-    /// Shows all logical times; says whether nothing but their distances matters.
-    fn visit_times(&mut self, visit: &mut dyn FnMut(&mut LamportClock)) -> bool {
-        let config = &self.setup.system.config;
-        let mut timeless = true;
-        for process in self.actors.iter_mut().filter_map(|actor| actor.process.as_mut()) {
-            timeless &= P::times(Held::Process(process), config, visit);
-        }
-        for flight in &mut self.flights {
-            timeless &= P::times(Held::Message(&mut flight.message), config, visit);
-        }
-        timeless
-    }
-
-    /// Whether this is the same state, times and numbers of messages aside.
-    fn is_where(&self, other: &Self) -> bool {
-        let sorted = |cast: &Self| {
-            let mut flights: Vec<(Address, Address, P::Message)> = Vec::new();
-            flights
-                .extend(cast.flights.iter().map(|flight| (flight.from, flight.to, flight.message.clone())));
-            // On a link the order stays.
-            flights.sort_by_key(|(from, to, _)| (*from, *to));
-            flights
-        };
-        let same = |(one, other): (&Actor<P>, &Actor<P>)| {
-            let timers = |actor: &Actor<P>| {
-                let mut timers = actor.timers.clone();
-                timers.sort();
-                timers
-            };
-            one.process == other.process && one.status == other.status && timers(one) == timers(other)
-        };
-        self.actors.iter().zip(&other.actors).all(same) && sorted(self) == sorted(other)
     }
 
     /// What happens to the network.

@@ -71,15 +71,20 @@ pub enum Message {
         /// How often the sender has started.
         incarnation: u64,
     },
+    /// "I am about to be stopped: count me out." Nothing answers it.
+    Goodbye,
 }
 
 impl crate::Message for Message {
     fn kind(&self) -> &'static str {
-        "Heartbeat"
+        match self {
+            Message::Heartbeat { .. } => "Heartbeat",
+            Message::Goodbye => "Goodbye",
+        }
     }
 
     fn is_background(&self) -> bool {
-        true
+        matches!(self, Message::Heartbeat { .. })
     }
 }
 
@@ -141,13 +146,12 @@ impl Process for Omega {
         omega
     }
 
-    fn on_message(
-        &mut self,
-        from: Address,
-        Message::Heartbeat { incarnation }: Message,
-        cx: &mut Context<'_, Self>,
-    ) {
+    fn on_message(&mut self, from: Address, message: Message, cx: &mut Context<'_, Self>) {
         let from = cx.id_of(from);
+        let Message::Heartbeat { incarnation } = message else {
+            self.candidates.retain(|&(_, id)| id != from);
+            return;
+        };
         if cx.config().variant != Variant::AsPrinted
             && self.candidates.iter().any(|&(known, id)| id == from && known > incarnation)
         {
@@ -167,6 +171,11 @@ impl Process for Omega {
             self.trust(leader, cx);
         }
         self.begin_interval(cx);
+    }
+
+    /// Not of S3, which knows crashes only: whoever goes in good order need not be waited for.
+    fn on_stop(&mut self, cx: &mut Context<'_, Self>) {
+        cx.broadcast(&Message::Goodbye);
     }
 }
 
@@ -324,6 +333,16 @@ mod tests {
         p.message(Address(2), beat(1));
         assert_eq!(p.timer(Timer::Interval).outputs(), [Output::follows(Id(1))]);
         assert_eq!(p.timer(Timer::Interval).outputs(), [Output::Leaderless]);
+    }
+
+    #[test]
+    fn who_says_goodbye_is_left_out_at_the_end_of_the_interval() {
+        let mut p = one(Config::default());
+        p.message(Address(0), beat(1));
+        p.message(Address(0), Message::Goodbye);
+        assert_eq!(p.timer(Timer::Interval).outputs(), [Output::leads()]);
+        let goodbyes = [(Address(0), Message::Goodbye), (Address(2), Message::Goodbye)];
+        assert_eq!(p.stop().sent(), goodbyes);
     }
 
     #[test]
