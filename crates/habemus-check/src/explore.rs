@@ -80,8 +80,9 @@ const BLOCK: usize = 256;
 /// A level of fewer states is explored by one thread: there is little to share, and what is found there is the same
 /// every time. Which of several threads comes first to a state is chance, and with it the way that is told.
 const NARROW: usize = 8192;
-/// States wait for their shard until there are this many.
+/// States wait for their shard until there are this many, and if the shard is busy, for a while longer.
 const BATCH: usize = 128;
+const MOST_BATCHED: usize = 512;
 
 /// Explores every state, as far as the limits of the setting allow.
 pub(crate) fn explore(world: &World, properties: usize, control: &Control) -> Result<Explored, Trouble> {
@@ -89,7 +90,7 @@ pub(crate) fn explore(world: &World, properties: usize, control: &Control) -> Re
     let (openings, mut reached) = world.openings()?;
     let threads = world.setting.threads.max(1);
     let mut explorers: Vec<Explorer<'_>> =
-        (0..threads).map(|_| Explorer::new(world, &visited, control)).collect();
+        (0..threads).map(|index| Explorer::new(world, &visited, control, index * SHARDS / threads)).collect();
     let mut findings: Vec<Finding> = Vec::new();
     for (state, _) in &openings {
         explorers[0].open(state);
@@ -125,16 +126,18 @@ pub(crate) fn explore(world: &World, properties: usize, control: &Control) -> Re
         if threads == 1 || total < NARROW {
             explorers[0].level(&blocks, &next, &halted, &highs)?;
         } else {
+            let (first, others) = explorers.split_first_mut().expect("there is one thread at least");
             std::thread::scope(|scope| {
-                let threads: Vec<_> = explorers
+                let threads: Vec<_> = others
                     .iter_mut()
                     .map(|explorer| scope.spawn(|| explorer.level(&blocks, &next, &halted, &highs)))
                     .collect();
-                let mut results = threads.into_iter().map(|thread| match thread.join() {
+                let own = first.level(&blocks, &next, &halted, &highs);
+                let results = threads.into_iter().map(|thread| match thread.join() {
                     Ok(result) => result,
                     Err(panic) => std::panic::resume_unwind(panic),
                 });
-                results.find(Result::is_err).unwrap_or(Ok(()))
+                results.fold(own, Result::and)
             })?;
         }
         if let Some(stop) = halted.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -172,6 +175,8 @@ struct Explorer<'w> {
     control: &'w Control,
     worker: Worker<'w>,
     batches: Vec<Batch>,
+    /// Where to begin when all batches are to be emptied: threads that begin at the same shard wait for each other.
+    first_shard: usize,
     states: Vec<u32>,
     successors: Successors,
     /// Broken properties: which, whether at rest, and in which state.
@@ -183,13 +188,14 @@ struct Explorer<'w> {
 }
 
 impl<'w> Explorer<'w> {
-    fn new(world: &'w World, visited: &'w Visited, control: &'w Control) -> Self {
+    fn new(world: &'w World, visited: &'w Visited, control: &'w Control, first_shard: usize) -> Self {
         Explorer {
             world,
             visited,
             control,
             worker: Worker::new(world),
             batches: (0..SHARDS).map(|_| Batch::default()).collect(),
+            first_shard,
             states: Vec::new(),
             successors: Successors::default(),
             found: Vec::new(),
@@ -236,7 +242,7 @@ impl<'w> Explorer<'w> {
             }
             self.states = states;
         }
-        for shard in 0..SHARDS {
+        for shard in (self.first_shard..SHARDS).chain(0..self.first_shard) {
             if self.batches[shard].len() > 0 {
                 self.visited.add(shard, &mut self.batches[shard]);
             }
@@ -275,8 +281,12 @@ impl<'w> Explorer<'w> {
                 let after = self.worker.judge(next[monitors_at]).broken;
                 self.note(after & !before, false, next);
             }
-            if self.batches[shard].len() >= BATCH {
-                self.visited.add(shard, &mut self.batches[shard]);
+            // A shard that is busy can be tried again with the next state.
+            let batch = &mut self.batches[shard];
+            if batch.len() >= MOST_BATCHED {
+                self.visited.add(shard, batch);
+            } else if batch.len() >= BATCH {
+                self.visited.try_add(shard, batch);
             }
         }
         self.successors = successors;

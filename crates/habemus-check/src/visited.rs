@@ -5,7 +5,7 @@
 //! elsewhere.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The shards are locked one by one, so that threads seldom wait for each other. A power of two.
 pub(crate) const SHARDS: usize = 64;
@@ -95,7 +95,19 @@ impl Visited {
     /// # Panics
     /// If there are more than 2³² states: a limit on memory comes first.
     pub(crate) fn add(&self, shard: usize, batch: &mut Batch) -> u64 {
-        let mut guard = self.shard(shard);
+        self.add_to(self.shard(shard), batch)
+    }
+
+    /// The same, unless another thread is at the shard.
+    pub(crate) fn try_add(&self, shard: usize, batch: &mut Batch) {
+        match self.shards[shard].try_lock() {
+            Ok(guard) => _ = self.add_to(guard, batch),
+            Err(TryLockError::Poisoned(poisoned)) => _ = self.add_to(poisoned.into_inner(), batch),
+            Err(TryLockError::WouldBlock) => {}
+        }
+    }
+
+    fn add_to(&self, mut guard: MutexGuard<'_, Shard>, batch: &mut Batch) -> u64 {
         let inner = &mut *guard;
         let mut new = 0;
         inner.reserve(batch.len());
