@@ -45,6 +45,7 @@ mod reactions;
 mod reduction;
 mod replay;
 mod report;
+mod row;
 mod setting;
 mod situations;
 mod visited;

@@ -7,6 +7,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
+use crate::row::append;
+
 /// The shards are locked one by one, so that threads seldom wait for each other. A power of two.
 pub(crate) const SHARDS: usize = 64;
 /// The states of a shard lie in chunks of this many, so that growing copies nothing.
@@ -52,7 +54,7 @@ impl Batch {
     pub(crate) fn push(&mut self, hash: u64, parent: StateId, state: &[u32]) {
         self.hashes.push(hash);
         self.parents.push(parent.0);
-        self.words.extend_from_slice(state);
+        append(&mut self.words, state);
     }
 
     fn clear(&mut self) {
@@ -146,7 +148,7 @@ impl Visited {
     pub(crate) fn copy(&self, shard: usize, range: std::ops::Range<usize>, to: &mut Vec<u32>) {
         let inner = self.shard(shard);
         for place in range {
-            to.extend_from_slice(inner.state(place, self.width));
+            append(to, inner.state(place, self.width));
         }
     }
 
@@ -257,7 +259,7 @@ impl Shard {
             self.parents.push(Vec::with_capacity(room));
         }
         let chunk = self.len / CHUNK;
-        self.words[chunk].extend_from_slice(state);
+        append(&mut self.words[chunk], state);
         self.parents[chunk].push(parent);
         self.len += 1;
         self.slots[free] = (hash >> 32) << 32 | self.len as u64;

@@ -14,6 +14,7 @@ use crate::inbox::{Inboxes, Mail};
 use crate::protocol::{Act, Alarm, Cause, Judgement, Label, Life, Protocol, Reaction, Trouble};
 use crate::reactions::Reactions;
 use crate::reduction;
+use crate::row::append;
 use crate::setting::{Setting, Start, Timers};
 use crate::situations::{Situation, Situations};
 
@@ -191,6 +192,13 @@ impl Successors {
         Successors { states: Vec::new(), labels: Some(Vec::new()) }
     }
 
+    /// Begins another state, which is like this one so far.
+    fn begin(&mut self, state: &[u32]) -> &mut [u32] {
+        let start = self.states.len();
+        append(&mut self.states, state);
+        &mut self.states[start..]
+    }
+
     pub(crate) fn clear(&mut self) {
         self.states.clear();
         if let Some(labels) = &mut self.labels {
@@ -304,8 +312,7 @@ impl<'w> Worker<'w> {
                         environment
                     }
                 };
-                self.hop(state, place, hop, after);
-                out.states.extend_from_slice(&self.scratch);
+                self.hop(out.begin(state), place, hop, after);
                 if let Some(labels) = &mut out.labels {
                     labels.push(hop.label(place));
                 }
@@ -339,8 +346,7 @@ impl<'w> Worker<'w> {
         for index in first..last {
             let hop = self.hops[index as usize];
             if hop.is_ordinary() {
-                self.hop(state, place, hop, Environment(state[n]));
-                out.states.extend_from_slice(&self.scratch);
+                self.hop(out.begin(state), place, hop, Environment(state[n]));
             }
         }
         self.set_clocks_back(out);
@@ -406,25 +412,24 @@ impl<'w> Worker<'w> {
     }
 
     fn emit(&self, out: &mut Successors, actor: usize, act: Act, choice: usize) {
-        out.states.extend_from_slice(&self.scratch);
+        append(&mut out.states, &self.scratch);
         if let Some(labels) = &mut out.labels {
             labels.push(Label { actor: actor as u8, act, choice: choice as u16 });
         }
     }
 
-    /// Applies a hop of the process at `place`, to `scratch`.
+    /// Applies a hop of the process at `place` to a state.
     #[inline]
-    fn hop(&mut self, state: &[u32], place: usize, hop: Hop, environment: Environment) {
+    fn hop(&mut self, state: &mut [u32], place: usize, hop: Hop, environment: Environment) {
         let n = self.world.processes;
-        self.begin(state);
-        self.scratch[place] = hop.situation;
-        self.scratch[n] = environment.0;
+        state[place] = hop.situation;
+        state[n] = environment.0;
         for index in hop.first..hop.first + u32::from(hop.count) {
             let (to, item) = self.sends[index as usize];
-            self.send(environment, place as u8, to, item);
+            self.send(state, environment, place as u8, to, item);
         }
         if hop.observations != 0 {
-            self.scratch[n + 1] = self.watch(self.scratch[n + 1], hop.observations);
+            state[n + 1] = self.watch(state[n + 1], hop.observations);
         }
     }
 
@@ -433,22 +438,24 @@ impl<'w> Worker<'w> {
         let n = self.world.processes;
         let (_, inbox) = self.situation(self.scratch[place]);
         self.scratch[place] = self.number((reaction.local, inbox));
+        let mut state = std::mem::take(&mut self.scratch);
         for &(to, item) in &reaction.sends {
-            self.send(environment, place as u8, to, item);
+            self.send(&mut state, environment, place as u8, to, item);
         }
+        self.scratch = state;
         self.scratch[n + 1] = self.watch(self.scratch[n + 1], reaction.observations);
     }
 
     #[inline]
-    fn send(&mut self, environment: Environment, from: u8, to: u8, item: u32) {
+    fn send(&mut self, state: &mut [u32], environment: Environment, from: u8, to: u8, item: u32) {
         let to = to as usize;
-        if self.world.setting.budget.crashes > 0 && self.life(self.scratch[to]) == Life::Dead {
+        if self.world.setting.budget.crashes > 0 && self.life(state[to]) == Life::Dead {
             return;
         }
         if environment.group() != 0 && !environment.links(from, to as u8) {
             return;
         }
-        self.scratch[to] = self.add(self.scratch[to], item);
+        state[to] = self.add(state[to], item);
     }
 
     /// The situation of a process after one more item is on its way to it.

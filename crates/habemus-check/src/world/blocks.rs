@@ -52,8 +52,7 @@ impl Worker<'_> {
         for place in 0..n {
             let block = self.block(state[place])?;
             for index in block.first..block.last {
-                self.hop(state, place, self.hops[index as usize], environment);
-                out.states.extend_from_slice(&self.scratch);
+                self.hop(out.begin(state), place, self.hops[index as usize], environment);
             }
             joined |= block.takes;
             can_rest &= block.ends.0 < block.ends.1;
@@ -192,8 +191,8 @@ impl Worker<'_> {
                 let mut row = state.to_vec();
                 row[place] = *situation;
                 for index in self.ordinary_moves_of(*situation)? {
-                    self.hop(&row, place, self.hops[index as usize], environment);
-                    let next = self.scratch.clone();
+                    let mut next = row.clone();
+                    self.hop(&mut next, place, self.hops[index as usize], environment);
                     if self.is_kept_as(&next, kept) {
                         let label = self.hops[index as usize].label(place);
                         return Ok(Some((next, way.iter().copied().chain([label]).collect())));
