@@ -51,13 +51,15 @@ fn circumstances(scenario: &Scenario, setting: &Setting, report: &Report) -> Str
         Timers::MessagesFirst => "messages before timers",
     };
     let clients = match (report.problem.as_str(), &setting.start) {
-        ("election", Start::EveryChoice) => "every choice of those who start".to_owned(),
-        ("election", Start::These(places)) => {
+        ("mutual exclusion", _) if setting.entries == ANY_NUMBER => "any number of entries".to_owned(),
+        ("mutual exclusion", _) => {
+            format!("{} each", plural(u64::from(setting.entries), "entry", "entries"))
+        }
+        (_, Start::EveryChoice) => "every choice of those who start".to_owned(),
+        (_, Start::These(places)) => {
             let those: Vec<u64> = places.iter().map(|place| id(scenario, *place).0).collect();
             format!("started by {}", ids(&those))
         }
-        _ if setting.entries == ANY_NUMBER => "any number of entries".to_owned(),
-        _ => format!("{} each", plural(u64::from(setting.entries), "entry", "entries")),
     };
     capitalised(&format!("{clients}; {order}; {timers}; {}.", faults(&setting.budget)))
 }
@@ -89,8 +91,8 @@ fn sign(text: &str, mark: &str) -> String {
 
 fn verdict(setting: &Setting, report: &Report) -> String {
     let processes = plural(report.processes as u64, "process", "processes");
-    let processes = match setting.entries {
-        ANY_NUMBER => format!("{processes}, however often they enter"),
+    let processes = match (report.problem.as_str(), setting.entries) {
+        ("mutual exclusion", ANY_NUMBER) => format!("{processes}, however often they enter"),
         _ => processes,
     };
     match (report.holds(), report.extent) {
