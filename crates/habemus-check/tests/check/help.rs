@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use habemus::catalogue::{Request, Shape};
-use habemus::{Address, DEFAULT_PULSE, Id};
+use habemus::catalogue::{self, Request, Setup, Shape};
+use habemus::property::Population;
+use habemus::{Address, DEFAULT_PULSE, Id, Process, System};
 use habemus_check::{CheckError, Control, Properties, Report, Setting, Start, check};
 
 /// A model to be checked, in few words.
@@ -14,6 +15,24 @@ pub(crate) struct Model {
     pub(crate) topology: Option<&'static str>,
     pub(crate) options: BTreeMap<String, String>,
     pub(crate) setting: Setting,
+}
+
+/// A system that is not in the catalogue, in the place of one that is.
+pub(crate) fn setup<P: Process>(
+    in_place_of: &str,
+    system: System<P>,
+    preference: Option<Vec<u32>>,
+) -> Setup<P> {
+    Setup {
+        entry: catalogue::entry(in_place_of).expect("it is in the catalogue"),
+        population: Population { ids: system.ids.to_vec(), preference, places: 1 },
+        system,
+        oracle: None,
+        perpetual: false,
+        synchronous: false,
+        service: false,
+        topology: String::new(),
+    }
 }
 
 /// `algorithm` with processes 1 to `processes`.

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use habemus::catalogue::{self, Setup};
+use habemus::catalogue;
 use habemus::election::{Command, Election, Output};
-use habemus::property::Population;
 use habemus::topology::Graph;
 use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{Control, Extent, Order, Properties, Report, Setting, Timers, Verdict, check_system};
 
-use crate::help::model;
+use crate::help::{model, setup};
 
 /// What a report says, the number of states aside.
 fn verdicts(report: &Report) -> BTreeMap<String, (Verdict, Option<usize>)> {
@@ -194,17 +193,8 @@ fn random_protocols_have_the_same_verdicts_with_and_without() {
         let run = |reduction| {
             let ids: Vec<Id> = (1..=3).map(Id).collect();
             let system: System<Drawn> =
-                System::new(Graph::new(3, links), ids.clone(), rules.clone()).expect("three processes");
-            let setup = Setup {
-                entry: catalogue::entry("yo-yo").expect("it is in the catalogue"),
-                system,
-                population: Population { ids, preference: Some(vec![1, 2, 3]), places: 1 },
-                oracle: None,
-                perpetual: false,
-                synchronous: false,
-                service: false,
-                topology: "links".to_owned(),
-            };
+                System::new(Graph::new(3, links), ids, rules.clone()).expect("three processes");
+            let setup = setup("yo-yo", system, Some(vec![1, 2, 3]));
             let setting = Setting {
                 order,
                 reduction,

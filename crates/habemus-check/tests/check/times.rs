@@ -1,16 +1,14 @@
 //! Logical times of which only the distances matter.
 
-use habemus::catalogue::{self, Setup};
 use habemus::clock::LamportClock;
 use habemus::mutex::{Command, Mutex, Output};
-use habemus::property::Population;
 use habemus::topology::Complete;
 use habemus::{Address, Context, Held, Id, Process, System};
 use habemus_check::{
     ANY_NUMBER, CheckError, Control, Extent, Order, Properties, Report, Setting, Verdict, check_system,
 };
 
-use crate::help::model;
+use crate::help::{model, setup};
 
 #[test]
 fn ricart_and_agrawala_are_right_however_often_processes_enter() {
@@ -136,18 +134,7 @@ impl Process for Insistent {
 
 fn check(server: Server, symmetry: bool) -> Result<Report, CheckError> {
     let ids = vec![Id(1), Id(2)];
-    let system: System<Insistent> =
-        System::new(Complete::new(2), ids.clone(), server).expect("two processes");
-    let setup = Setup {
-        entry: catalogue::entry("coordinator").expect("it is in the catalogue"),
-        system,
-        population: Population { ids, preference: None, places: 1 },
-        oracle: None,
-        perpetual: false,
-        synchronous: false,
-        service: false,
-        topology: "complete".to_owned(),
-    };
+    let system: System<Insistent> = System::new(Complete::new(2), ids, server).expect("two processes");
     let setting = Setting {
         clients: vec![Address(0)],
         properties: Properties::Named(vec!["EM2".to_owned()]),
@@ -155,7 +142,7 @@ fn check(server: Server, symmetry: bool) -> Result<Report, CheckError> {
         most_states: Some(1000),
         ..Setting::default()
     };
-    check_system(setup, &setting, &Control::default())
+    check_system(setup("coordinator", system, None), &setting, &Control::default())
 }
 
 #[test]

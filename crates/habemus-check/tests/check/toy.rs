@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use habemus::catalogue::{self, Setup};
 use habemus::mutex::{Command, Mutex, Output};
-use habemus::property::Population;
 use habemus::topology::Complete;
 use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{CheckError, Control, Extent, Properties, Report, Setting, Verdict, check_system};
+
+use crate::help::setup;
 
 /// A client asks a server again and again until it may enter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -82,24 +82,14 @@ impl Process for Toy {
 
 fn check(server: Server, liveness: bool) -> Result<Report, CheckError> {
     let ids = vec![Id(1), Id(2)];
-    let system: System<Toy> = System::new(Complete::new(2), ids.clone(), server).expect("two processes");
-    let setup = Setup {
-        entry: catalogue::entry("coordinator").expect("it is in the catalogue"),
-        system,
-        population: Population { ids, preference: None, places: 1 },
-        oracle: None,
-        perpetual: false,
-        synchronous: false,
-        service: false,
-        topology: "complete".to_owned(),
-    };
+    let system: System<Toy> = System::new(Complete::new(2), ids, server).expect("two processes");
     let setting = Setting {
         clients: vec![Address(0)],
         properties: Properties::Named(vec!["EM2".to_owned()]),
         liveness,
         ..Setting::default()
     };
-    check_system(setup, &setting, &Control::default())
+    check_system(setup("coordinator", system, None), &setting, &Control::default())
 }
 
 #[test]
