@@ -9,6 +9,10 @@
 //! Random choices are fair, too: whoever draws for ever draws everything at some time. A draw of which some
 //! outcome leads out of the part is therefore no way to stay in it.
 //!
+//! Where clocks are set back, a message has another number afterwards, and is not taken for the same one. Nothing is lost by
+//! that: clocks only grow, so a part in which they are set back comes round only if every message that holds a time is
+//! delivered, and a message that holds none keeps its number.
+//!
 //! To look only along single paths would miss runs that leave a state and come back by another way.
 
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -21,7 +21,7 @@ pub struct Setting {
     pub start: Start,
     /// How often each client of a lock enters; [`ANY_NUMBER`]: as often as it likes.
     pub entries: u32,
-    /// The clients of a lock; empty: everybody. One that is named twice enters twice as often.
+    /// The clients of a lock; empty: everybody.
     pub clients: Vec<Address>,
     /// Whether to track which request to enter happened before which, as EM3 needs it. It makes more states.
     pub clocks: bool,

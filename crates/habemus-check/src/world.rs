@@ -134,11 +134,9 @@ impl World {
     fn wants(&self) -> Vec<Vec<u32>> {
         let places = 0..self.processes as u32;
         if !self.one_shot {
-            let Setting { clients, entries, .. } = &self.setting;
-            let named =
-                |place: u32| clients.iter().filter(|client| **client == Address(place)).count() as u32;
-            let times = |place: u32| if clients.is_empty() { 1 } else { named(place) };
-            return vec![places.map(|place| times(place).saturating_mul(*entries)).collect()];
+            let clients = &self.setting.clients;
+            let asks = |place: u32| clients.is_empty() || clients.contains(&Address(place));
+            return vec![places.map(|place| if asks(place) { self.setting.entries } else { 0 }).collect()];
         }
         match &self.setting.start {
             Start::These(those) => {

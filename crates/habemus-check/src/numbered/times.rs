@@ -19,7 +19,8 @@ use crate::protocol::{Cause, Trouble};
 /// By how much times are moved to see whether a process minds.
 const LATER: u64 = 1_000_003;
 
-/// Whether the processes of this system say that nothing but the distances between logical times matters.
+/// Whether the processes of this system say that nothing but the distances between logical times matters. Only a process
+/// can be asked, so one is started.
 pub(super) fn is_timeless<P: Process>(system: &System<P>) -> bool {
     let (mut step, mut chooser) = (Step::default(), |_| 0);
     let mut cx = Context::new(Address(0), system, Duration::ZERO, &mut step, &mut chooser);

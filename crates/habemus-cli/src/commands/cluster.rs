@@ -103,18 +103,25 @@ const MOST_NODES: usize = 100;
 impl Cluster {
     pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
         let parsed = self.file.as_ref().map(habemus_scenario::read).transpose()?;
-        let scenario = self.scenario(parsed.as_ref())?;
+        let mut scenario = self.scenario(parsed.as_ref())?;
+        if self.unjudged {
+            scenario.expect = Expectations::default();
+        }
         let wrong = |error| Complaint::from_run(error, parsed.as_ref());
-        let directory = Directory::new(self.data.as_deref())?;
         let locks = habemus_sim::scenarios_of_locks(&scenario).map_err(wrong)?;
         let report = if locks.is_empty() {
-            self.play(scenario.clone(), parsed.as_ref(), &directory.path)?
+            self.play(scenario.clone(), parsed.as_ref(), self.data.as_deref())?
         } else {
             refuse_luck(&scenario)?;
             let mut reports = BTreeMap::new();
             for (name, own) in locks {
-                let report = self.play(own, parsed.as_ref(), &directory.path.join(&name))?;
+                let data = self.data.as_ref().map(|data| data.join(&name));
+                let report = self.play(own, parsed.as_ref(), data.as_deref())?;
+                let interrupted = report.stop == interrupted().stop;
                 reports.insert(name, report);
+                if interrupted {
+                    break;
+                }
             }
             habemus_sim::report_of_locks(&scenario, reports)
         };
@@ -127,20 +134,18 @@ impl Cluster {
         &self,
         scenario: Scenario,
         parsed: Option<&Parsed>,
-        directory: &Path,
+        data: Option<&Path>,
     ) -> Result<Report, Complaint> {
         let wrong = |error| Complaint::from_run(error, parsed);
         let drawn = habemus_sim::with_drawn_faults(&scenario);
         let drawn = drawn.map_err(wrong)?;
-        let mut scenario = drawn.unwrap_or(scenario);
-        if self.unjudged {
-            scenario.expect = Expectations::default();
-        }
+        let scenario = drawn.unwrap_or(scenario);
         let request = habemus_sim::request(&scenario).map_err(wrong)?;
         let facts = facts(&request).map_err(|error| wrong(error.into()))?;
         check(&scenario, &facts)?;
         refuse_luck(&scenario)?;
-        let blueprint = self.blueprint(&scenario, &facts, directory)?;
+        let directory = Directory::new(data)?;
+        let blueprint = self.blueprint(&scenario, &facts, &directory.path)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (trace, ending) = runtime.block_on(self.live(blueprint, &scenario, &facts, parsed))?;
         let report = judge(&request, &scenario.expect, trace, &ending);
