@@ -119,7 +119,7 @@ fn ours<P: Process>(
         service: false,
         topology: String::new(),
     };
-    let report = check_system(setup, &setting, &Control::default()).ok()?;
+    let report = check_system(&setup, &setting, &Control::default()).ok()?;
     assert!(report.holds(), "the model is correct: {report:#?}");
     Some(report.states)
 }

@@ -22,6 +22,8 @@ use crate::world::World;
 pub const MOST_PROCESSES: usize = 32;
 /// States that are looked at again, at most, for a shorter run.
 const MOST_RESEARCH: u64 = 3_000_000;
+/// What was found among more states is told as it was found: to look for it again on one thread takes too long.
+const MOST_RETOLD: u64 = 1_000_000;
 /// Every choice of those who start is tried for at most this many processes.
 const MOST_STARTERS: usize = 10;
 
@@ -66,6 +68,17 @@ pub enum CheckError {
         /// The event.
         event: String,
     },
+    /// A handler minds its place, though its process says that processes are interchangeable.
+    #[error(
+        "process {process} would do something else at {event} if it stood one place further on and everybody else did: its \
+         `turn` must not say that processes are interchangeable"
+    )]
+    Placebound {
+        /// The identifier of the process.
+        process: u64,
+        /// The event.
+        event: String,
+    },
     /// A process sent where it has no link.
     #[error("process {process} sent to {to} at {event}, but has no link to it")]
     NoLink {
@@ -83,6 +96,7 @@ impl From<Trouble> for CheckError {
         match trouble {
             Trouble::Nondeterministic { process, event } => CheckError::Nondeterministic { process, event },
             Trouble::Timebound { process, event } => CheckError::Timebound { process, event },
+            Trouble::Placebound { process, event } => CheckError::Placebound { process, event },
             Trouble::NoLink { process, to, event } => CheckError::NoLink { process, to, event },
         }
     }
@@ -112,7 +126,7 @@ impl Visitor for Check<'_> {
     const ON_DETECTORS: bool = false;
 
     fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
-        check_system(setup, self.setting, self.control)
+        check_system(&setup, self.setting, self.control)
     }
 }
 
@@ -121,19 +135,41 @@ impl Visitor for Check<'_> {
 /// # Errors
 /// As [`check`].
 pub fn check_system<P: Process>(
-    setup: Setup<P>,
+    setup: &Setup<P>,
     setting: &Setting,
     control: &Control,
 ) -> Result<Report, CheckError> {
     let begin = Instant::now();
-    let setting = fit::<P>(&setup, setting)?;
-    let plan = Plan::new(&setup, &setting)?;
+    let setting = fit::<P>(setup, setting)?;
+    let plan = Plan::new(setup, &setting)?;
     let oracle = setup.oracle.is_some();
     let one_shot = P::Problem::next_command(&Status::Idle).is_none();
-    let outline = Outline::of(&setup);
-    let protocol = Box::new(Numbered::new(setup, &setting, &plan.checked));
-    let world = World::new(protocol, setting, oracle, one_shot);
-    finish(world, &plan, &outline, control, begin)
+    let outline = Outline::of(setup);
+    let world = |setting: &Setting| {
+        let protocol = Box::new(Numbered::new(setup.clone(), setting, &plan.checked));
+        World::new(protocol, setting.clone(), oracle, one_shot)
+    };
+    tell_the_same(&setting, |setting| finish(world(setting), &plan, &outline, control, begin))
+}
+
+/// Checks, and checks again on one thread where a violation is to be told: which of several threads comes first to a
+/// state is chance, and with it which of the shortest runs is told. On one thread it is the same every time. Numbers are
+/// given anew, for they hang on chance as well.
+fn tell_the_same(
+    setting: &Setting,
+    check: impl Fn(&Setting) -> Result<Report, CheckError>,
+) -> Result<Report, CheckError> {
+    let report = check(setting)?;
+    let is_told = report.properties.iter().any(|line| line.counterexample.is_some());
+    if setting.threads == 1 || !is_told || report.states > MOST_RETOLD {
+        return Ok(report);
+    }
+    let again = check(&Setting { threads: 1, ..setting.clone() })?;
+    let is_whole = |line: &PropertyLine| line.counterexample.is_some();
+    let same =
+        report.properties.iter().zip(&again.properties).all(|(one, other)| is_whole(one) == is_whole(other));
+    // It may have been interrupted.
+    Ok(if same { again } else { report })
 }
 
 /// What a report says of a system before it is explored.
@@ -252,11 +288,6 @@ fn finish(
 ) -> Result<Report, CheckError> {
     let mut explored = explore(&world, plan.checked.len(), control)?;
     let mut remarks = Vec::new();
-    if world.turns() && world.setting.start == Start::EveryChoice {
-        remarks.push(
-            "of choices of those who start that differ by a turn of the ring one was explored".to_owned(),
-        );
-    }
     if world.is_timeless() {
         remarks.push(
             "states that differ only by a later time on all logical clocks were taken for the same"
@@ -265,7 +296,10 @@ fn finish(
     }
     let mut shorter: Option<Explored> = None;
     let symmetries = remarks.len();
-    if explored.is_reduced() {
+    if world.turns {
+        remarks.push("states that differ only by a turn of all processes were taken for the same".to_owned());
+    }
+    if explored.is_reduced() || world.turns {
         if explored.reduced > 0 {
             remarks.push(format!(
                 "of {} states only the steps of one process were explored: the others' can wait",
@@ -282,7 +316,7 @@ fn finish(
         let endless = explored.stop == Stop::Exhausted && world.setting.liveness;
         if endless && liveness::has_circle(&world, &explored)? {
             drop(explored);
-            world.setting.reduction = false;
+            (world.setting.reduction, world.turns) = (false, false);
             explored = explore(&world, plan.checked.len(), control)?;
             remarks.truncate(symmetries);
             remarks.push("there are runs without end, so every order of events was explored".to_owned());

@@ -54,6 +54,14 @@ impl Environment {
         Environment((self.0 & ((1 << GROUP) - 1)) | group << GROUP)
     }
 
+    /// The environment with every process one place further on. The first is always on the side that is not named.
+    pub(crate) fn turned(self, processes: usize) -> Self {
+        let all = (1_u32 << processes) - 1;
+        let group = self.group();
+        let turned = (group << 1 | group >> (processes - 1)) & all;
+        if group == 0 { self } else { self.with_group(if turned & 1 == 1 { !turned & all } else { turned }) }
+    }
+
     /// Whether a message from one to the other gets through.
     pub(crate) fn links(self, from: u8, to: u8) -> bool {
         let group = self.group();
@@ -64,6 +72,16 @@ impl Environment {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cut_turns_with_the_processes() {
+        let cut = |group| Environment::new(&Budget::default()).with_group(group);
+        for (before, after) in
+            [(0, 0), (0b0010, 0b0100), (0b1000, 0b1110), (0b1010, 0b1010), (0b1100, 0b0110)]
+        {
+            assert_eq!(cut(before).turned(4), cut(after), "{before:b}");
+        }
+    }
 
     #[test]
     fn a_fault_uses_its_own_budget_only() {

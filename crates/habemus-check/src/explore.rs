@@ -46,6 +46,8 @@ pub(crate) struct Finding {
 /// What was explored.
 pub(crate) struct Explored {
     pub(crate) visited: Visited,
+    /// How many states each shard had after so many steps.
+    levels: Vec<Vec<usize>>,
     pub(crate) openings: Vec<Opening>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) stop: Stop,
@@ -68,18 +70,17 @@ impl Explored {
         self.reduced > 0 || self.joined > 0
     }
 
-    /// How many steps a state is from the beginning, on the way on which it was first reached.
-    pub(crate) fn depth_of(&self, state: StateId) -> u32 {
-        let way = std::iter::successors(Some(state), |&id| self.visited.parent(id));
-        u32::try_from(way.count() - 1).unwrap_or(u32::MAX)
+    /// How many steps a state is from the beginning, on the shortest way.
+    pub(crate) fn depth_of(&self, state: StateId) -> usize {
+        let (shard, place) = parts(state);
+        self.levels.partition_point(|lens| lens[shard] <= place)
     }
 }
 
 /// A thread takes this many states at a time.
 const BLOCK: usize = 256;
-/// A level of fewer states is explored by one thread: there is little to share, and what is found there is the same
-/// every time. Which of several threads comes first to a state is chance, and with it the way that is told.
-const NARROW: usize = 8192;
+/// A level of fewer states is explored by one thread: there is little to share.
+const NARROW: usize = 1024;
 /// States wait for their shard until there are this many, and if the shard is busy, for a while longer.
 const BATCH: usize = 128;
 const MOST_BATCHED: usize = 512;
@@ -97,6 +98,7 @@ pub(crate) fn explore(world: &World, properties: usize, control: &Control) -> Re
     }
     let mut depth = 0;
     let mut lows = vec![0; SHARDS];
+    let mut levels: Vec<Vec<usize>> = Vec::new();
     let stop = loop {
         for explorer in &mut explorers {
             for (property, at_rest, state) in explorer.found.drain(..) {
@@ -111,6 +113,7 @@ pub(crate) fn explore(world: &World, properties: usize, control: &Control) -> Re
             break Stop::Decided;
         }
         let highs = visited.lens();
+        levels.push(highs.clone());
         let blocks = blocks(&lows, &highs);
         if blocks.is_empty() {
             break Stop::Exhausted;
@@ -156,7 +159,19 @@ pub(crate) fn explore(world: &World, properties: usize, control: &Control) -> Re
     }
     drop(explorers);
     let depth = depth.saturating_sub(1);
-    Ok(Explored { visited, openings, findings, stop, depth, transitions, quiet, reached, reduced, joined })
+    Ok(Explored {
+        visited,
+        levels,
+        openings,
+        findings,
+        stop,
+        depth,
+        transitions,
+        quiet,
+        reached,
+        reduced,
+        joined,
+    })
 }
 
 /// The states of a level, in pieces: a shard, and places in it.
@@ -208,6 +223,9 @@ impl<'w> Explorer<'w> {
 
     /// Begins with a state.
     fn open(&mut self, state: &[u32]) {
+        let mut state = state.to_vec();
+        self.worker.settle(&mut state);
+        let state = &*state;
         let hash = hash(state);
         let shard = shard_of(hash);
         self.batches[shard].push(hash, NO_PARENT, state);
@@ -236,7 +254,6 @@ impl<'w> Explorer<'w> {
             let mut states = std::mem::take(&mut self.states);
             states.clear();
             self.visited.copy(shard, low..high, &mut states);
-            self.worker.fetch(&states);
             for (index, state) in states.chunks_exact(self.world.width()).enumerate() {
                 self.state(StateId(((low + index) * SHARDS + shard) as u32), state, highs)?;
             }

@@ -1,11 +1,11 @@
 //! What is on its way to a process, by number.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::intern::Interner;
+use crate::memo::{Memo, entry};
 use crate::protocol::{ItemKind, Protocol};
 use crate::setting::Order;
 
@@ -15,19 +15,22 @@ use crate::setting::Order;
 /// the items' numbers, so that what was sent in another order is the same inbox.
 #[derive(Debug)]
 pub(crate) struct Inboxes {
-    contents: Interner<[u32]>,
+    contents: Interner<Items>,
 }
+
+/// The items of an inbox: few, nearly always.
+type Items = SmallVec<[u32; 6]>;
 
 impl Inboxes {
     pub(crate) fn new() -> Self {
         let contents = Interner::new();
-        let empty = contents.number(Vec::new());
+        let empty = contents.number(Items::new());
         debug_assert_eq!(empty, 0, "the empty inbox has number 0");
         Inboxes { contents }
     }
 }
 
-/// One thread's way to what becomes of inboxes: there are far fewer of them than situations, so it remembers.
+/// One thread's way to what becomes of inboxes: there are far fewer of them than states, so it remembers.
 pub(crate) struct Mail<'w> {
     inboxes: &'w Inboxes,
     protocol: &'w dyn Protocol,
@@ -38,7 +41,8 @@ pub(crate) struct Mail<'w> {
     deliverable: Vec<Option<(u32, u32)>>,
     deliveries: Vec<Delivery>,
     /// By inbox and item.
-    added: FxHashMap<(u32, u32), u32>,
+    added: Memo,
+    blocked: Vec<Option<u32>>,
 }
 
 /// An item that can be delivered next, and the inbox without it.
@@ -63,39 +67,51 @@ impl<'w> Mail<'w> {
             channels: Vec::new(),
             deliverable: Vec::new(),
             deliveries: Vec::new(),
-            added: FxHashMap::default(),
+            added: Memo::default(),
+            blocked: Vec::new(),
         }
     }
 
     /// What is in the inbox.
-    pub(crate) fn items(&self, inbox: u32) -> Arc<[u32]> {
+    pub(crate) fn items(&self, inbox: u32) -> &'w [u32] {
         self.inboxes.contents.value(inbox)
     }
 
     /// The inbox after one more item.
+    #[inline]
     pub(crate) fn add(&mut self, inbox: u32, item: u32) -> u32 {
-        if let Some(&known) = self.added.get(&(inbox, item)) {
-            return known;
+        match self.added.get((inbox, item)) {
+            Some((known, _)) => known,
+            None => self.find_added(inbox, item),
         }
+    }
+
+    #[cold]
+    fn find_added(&mut self, inbox: u32, item: u32) -> u32 {
         let items = self.items(inbox);
         let (channel, ordered) = self.channel(item);
         let place = items.partition_point(|&other| {
             let theirs = self.channel(other).0;
             theirs < channel || (theirs == channel && (ordered || other < item))
         });
-        let mut more = items.to_vec();
+        let mut more = Items::from_slice(items);
         more.insert(place, item);
         let after = self.inboxes.contents.number(more);
-        self.added.insert((inbox, item), after);
+        self.added.keep((inbox, item), (after, 0));
         after
     }
 
     /// Every item that can be delivered next, as places for [`delivery`](Mail::delivery).
+    #[inline]
     pub(crate) fn deliverable(&mut self, inbox: u32) -> Range<u32> {
-        let index = inbox as usize;
-        if let Some(&Some((first, last))) = self.deliverable.get(index) {
-            return first..last;
+        match self.deliverable.get(inbox as usize) {
+            Some(&Some((first, last))) => first..last,
+            _ => self.find_deliverable(inbox),
         }
+    }
+
+    #[cold]
+    fn find_deliverable(&mut self, inbox: u32) -> Range<u32> {
         let first = self.deliveries.len() as u32;
         let items = self.items(inbox);
         for (index, &item) in items.iter().enumerate() {
@@ -107,27 +123,25 @@ impl<'w> Mail<'w> {
                 }
             };
             if is_first {
-                let mut rest = items.to_vec();
+                let mut rest = Items::from_slice(items);
                 rest.remove(index);
                 let rest = self.inboxes.contents.number(rest);
                 self.deliveries.push(Delivery { item, rest });
             }
         }
         let last = self.deliveries.len() as u32;
-        if self.deliverable.len() <= index {
-            self.deliverable.resize(index + 1, None);
-        }
-        self.deliverable[index] = Some((first, last));
+        *entry(&mut self.deliverable, inbox) = Some((first, last));
         first..last
     }
 
+    #[inline]
     pub(crate) fn delivery(&self, place: u32) -> Delivery {
         self.deliveries[place as usize]
     }
 
     /// The inbox with another item in place of each.
     pub(crate) fn with_each(&mut self, inbox: u32, other: impl Fn(u32) -> u32) -> u32 {
-        let mut items: Vec<u32> = self.items(inbox).iter().map(|&item| other(item)).collect();
+        let mut items: Items = self.items(inbox).iter().map(|&item| other(item)).collect();
         items.sort_by_key(|&item| match self.channel(item) {
             (channel, true) => (channel, 0),
             (channel, false) => (channel, item),
@@ -137,18 +151,23 @@ impl<'w> Mail<'w> {
 
     /// The processes, as a set of bits, behind whose messages here a new one of theirs would have to wait.
     pub(crate) fn blocked(&mut self, inbox: u32) -> u32 {
+        if let Some(&Some(known)) = self.blocked.get(inbox as usize) {
+            return known;
+        }
         let items = self.items(inbox);
         let senders = items.iter().filter_map(|&item| match self.channel(item) {
             (from, true) if from < NOTICES => Some(1 << from),
             _ => None,
         });
-        senders.fold(0, |set, sender| set | sender)
+        let blocked = senders.fold(0, |set, sender| set | sender);
+        *entry(&mut self.blocked, inbox) = Some(blocked);
+        blocked
     }
 
     /// The inbox without what the oracle said: it was meant for a life that is over.
     pub(crate) fn without_notices(&mut self, inbox: u32) -> u32 {
         let items = self.items(inbox);
-        let messages: Vec<u32> = items.iter().copied().filter(|&item| self.is_message(item)).collect();
+        let messages: Items = items.iter().copied().filter(|&item| self.is_message(item)).collect();
         self.inboxes.contents.number(messages)
     }
 
@@ -158,11 +177,7 @@ impl<'w> Mail<'w> {
     }
 
     fn channel(&mut self, item: u32) -> Channel {
-        let index = item as usize;
-        if self.channels.len() <= index {
-            self.channels.resize(index + 1, None);
-        }
-        *self.channels[index].get_or_insert_with(|| match (self.protocol.item(item), self.order) {
+        *entry(&mut self.channels, item).get_or_insert_with(|| match (self.protocol.item(item), self.order) {
             (ItemKind::Message { from }, Order::Fifo) => (u16::from(from), true),
             (ItemKind::Message { .. }, Order::Any) => (0, false),
             (ItemKind::Notice { about }, _) => (NOTICES + u16::from(about), true),

@@ -1,61 +1,45 @@
 //! Values by number: each distinct value is kept once, and a state holds its number.
 
-use std::borrow::Borrow;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError};
 
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-/// Gives every distinct value a number, counted from 0. Threads share it.
+/// Gives every distinct value a number, counted from 0. Threads share it. A value stays where it is, so that to look at it
+/// needs no lock.
 #[derive(Debug)]
-pub(crate) struct Interner<T: ?Sized> {
-    inner: RwLock<Inner<T>>,
-}
-
-#[derive(Debug)]
-struct Inner<T: ?Sized> {
+pub(crate) struct Interner<T> {
+    values: boxcar::Vec<T>,
     /// Half of each value's hash, so that a table that grows need not look at the values, and its number.
-    numbers: HashTable<(u32, u32)>,
-    values: Vec<Arc<T>>,
+    numbers: Mutex<HashTable<(u32, u32)>>,
 }
 
-impl<T: ?Sized + Eq + Hash> Inner<T> {
-    fn find(&self, half: u32, value: &T) -> Option<u32> {
-        let is_it = |&(other, number): &(u32, u32)| other == half && *self.values[number as usize] == *value;
-        self.numbers.find(spread(half), is_it).map(|(_, number)| *number)
-    }
-}
-
-impl<T: ?Sized + Eq + Hash> Interner<T> {
+impl<T: Eq + Hash> Interner<T> {
     pub(crate) fn new() -> Self {
-        Interner { inner: RwLock::new(Inner { numbers: HashTable::new(), values: Vec::new() }) }
+        Interner { values: boxcar::Vec::new(), numbers: Mutex::default() }
     }
 
     /// The number of `value`; a new one if it was never seen.
-    pub(crate) fn number<V: Borrow<T> + Into<Arc<T>>>(&self, value: V) -> u32 {
-        let half = half_of_hash(value.borrow());
-        let known = self.inner.read().unwrap_or_else(PoisonError::into_inner).find(half, value.borrow());
-        if let Some(number) = known {
+    pub(crate) fn number(&self, value: T) -> u32 {
+        let half = half_of_hash(&value);
+        let is_it = |&(other, number): &(u32, u32)| other == half && *self.value(number) == value;
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&(_, number)) = numbers.find(spread(half), is_it) {
             return number;
         }
-        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(number) = inner.find(half, value.borrow()) {
-            return number;
-        }
-        let number = u32::try_from(inner.values.len()).expect("fewer than 2³² values fit into memory");
-        inner.values.push(value.into());
-        inner.numbers.insert_unique(spread(half), (half, number), |(half, _)| spread(*half));
+        let number = u32::try_from(self.values.push(value)).expect("fewer than 2³² values fit into memory");
+        numbers.insert_unique(spread(half), (half, number), |(half, _)| spread(*half));
         number
     }
 
     /// The value behind a number that [`number`](Interner::number) gave.
-    pub(crate) fn value(&self, number: u32) -> Arc<T> {
-        Arc::clone(&self.inner.read().unwrap_or_else(PoisonError::into_inner).values[number as usize])
+    pub(crate) fn value(&self, number: u32) -> &T {
+        &self.values[number as usize]
     }
 }
 
-fn half_of_hash<T: ?Sized + Hash>(value: &T) -> u32 {
+fn half_of_hash<T: Hash>(value: &T) -> u32 {
     let mut hasher = FxHasher::default();
     value.hash(&mut hasher);
     (hasher.finish() >> 32) as u32
@@ -72,10 +56,10 @@ mod tests {
 
     #[test]
     fn equal_values_have_one_number() {
-        let interner: Interner<str> = Interner::new();
+        let interner: Interner<&str> = Interner::new();
         let numbers = ["a", "b", "a"].map(|value| interner.number(value));
         assert_eq!(numbers, [0, 1, 0]);
-        assert_eq!(*interner.value(1), *"b");
+        assert_eq!(*interner.value(1), "b");
     }
 
     #[test]

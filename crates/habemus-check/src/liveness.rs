@@ -21,6 +21,7 @@ use crate::check::Violation;
 use crate::explore::Explored;
 use crate::path::{path_through, states_to};
 use crate::protocol::{Act, Label, Trouble};
+use crate::row::situation;
 use crate::setting::ANY_NUMBER;
 use crate::visited::{SHARDS, StateId};
 use crate::world::{Successors, Worker, World};
@@ -55,16 +56,15 @@ fn find_for(
     loop {
         let draws = search.draws.len();
         for &root in &roots {
-            if let Some(component) = search.components_from(root)? {
-                return search.violation(&component).map(Some);
-            }
+            search.components_from(root)?;
         }
         if search.draws.len() == draws {
-            return Ok(None);
+            break;
         }
         // Without the draws that lead out, what is left may fall apart into smaller parts.
         search.forget();
     }
+    search.nearest.take().map(|nearest| search.violation(&nearest)).transpose()
 }
 
 /// Whether some run goes on for ever among the states that were reached: Kahn's way, which takes away whatever
@@ -111,12 +111,22 @@ struct Search<'w> {
     low: FxHashMap<StateId, u32>,
     stack: Vec<StateId>,
     on_stack: FxHashSet<StateId>,
+    /// The fair part to which the shortest way leads, of those found so far.
+    nearest: Option<Part>,
     /// Draws of which some outcome leads out of the part that another outcome stays in.
     draws: FxHashSet<(StateId, Class)>,
 }
 
 /// What counts as the same step in different states.
 type Class = (u8, Act);
+
+/// A part in which a fair run can stay for ever.
+struct Part {
+    states: Vec<StateId>,
+    /// The state of it that is nearest to the beginning.
+    first: StateId,
+    depth: usize,
+}
 
 /// A state whose successors are being visited.
 struct Frame {
@@ -137,6 +147,7 @@ impl<'w> Search<'w> {
             low: FxHashMap::default(),
             stack: Vec::new(),
             on_stack: FxHashSet::default(),
+            nearest: None,
             draws: FxHashSet::default(),
         }
     }
@@ -166,7 +177,7 @@ impl<'w> Search<'w> {
 
     fn is_lacking(&mut self, state: &[u32]) -> bool {
         self.worker.judge(state[self.world.monitors_at()]).lacking >> self.property & 1 == 1
-            && self.whose.is_none_or(|place| self.worker.is_waiting(state[place]))
+            && self.whose.is_none_or(|place| self.worker.is_waiting(situation(state, place).0))
     }
 
     /// Where ordinary steps lead, faults aside, as far as the property stays lacking: a run without end has
@@ -211,10 +222,10 @@ impl<'w> Search<'w> {
         Ok(next)
     }
 
-    /// Finishes every component that can be reached from `root`; the first fair one is returned.
-    fn components_from(&mut self, root: StateId) -> Result<Option<Vec<StateId>>, Trouble> {
+    /// Finishes every component that can be reached from `root`.
+    fn components_from(&mut self, root: StateId) -> Result<(), Trouble> {
         if self.met.contains_key(&root) {
-            return Ok(None);
+            return Ok(());
         }
         let mut frames = vec![self.enter(root)?];
         while let Some(frame) = frames.last_mut() {
@@ -243,12 +254,23 @@ impl<'w> Search<'w> {
                         break;
                     }
                 }
-                if self.is_fair_circle(&component)? {
-                    return Ok(Some(component));
-                }
+                self.consider(component)?;
             }
         }
-        Ok(None)
+        Ok(())
+    }
+
+    /// Keeps a component if it is fair and nearer than those found before.
+    fn consider(&mut self, states: Vec<StateId>) -> Result<(), Trouble> {
+        if !self.is_fair_circle(&states)? {
+            return Ok(());
+        }
+        let depths = states.iter().map(|&state| (self.explored.depth_of(state), state));
+        let (depth, first) = depths.min().expect("a component has a state");
+        if self.nearest.as_ref().is_none_or(|nearest| depth < nearest.depth) {
+            self.nearest = Some(Part { states, first, depth });
+        }
+        Ok(())
     }
 
     fn enter(&mut self, state: StateId) -> Result<Frame, Trouble> {
@@ -279,7 +301,8 @@ impl<'w> Search<'w> {
                 if !is_ordinary(*label) {
                     continue;
                 }
-                let owed = label.act != Act::Client || !self.worker.may_leave_it(row[label.actor as usize]);
+                let (local, _) = situation(&row, label.actor as usize);
+                let owed = label.act != Act::Client || !self.worker.may_leave_it(local);
                 if owed {
                     possible.insert(class(*label));
                 }
@@ -308,12 +331,10 @@ impl<'w> Search<'w> {
     }
 
     /// The way into the component, and once round in it.
-    fn violation(&mut self, component: &[StateId]) -> Result<Violation, Trouble> {
-        let first = component.iter().copied().min_by_key(|&id| self.explored.depth_of(id));
-        let first = first.expect("a component has a state");
-        let mut states = states_to(self.explored, first);
+    fn violation(&mut self, part: &Part) -> Result<Violation, Trouble> {
+        let mut states = states_to(self.explored, part.first);
         let cycle = path_through(self.world, self.explored, &states)?.steps.len();
-        states.extend(self.round(first, component)?);
+        states.extend(self.round(part.first, &part.states)?);
         let path = path_through(self.world, self.explored, &states)?;
         Ok(Violation { path, cycle: Some(cycle) })
     }

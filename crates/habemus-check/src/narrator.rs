@@ -126,7 +126,7 @@ impl<'a, P: Process> Narrator<'a, P> {
 
     /// An item is delivered; if it is not taken away, it will be once more.
     fn deliver(&mut self, to: Address, item: u32, taken: bool, choice: u16) {
-        if let Item::Message { from, message, .. } = &*self.system.items.value(item) {
+        if let Item::Message { from, message, .. } = self.system.items.value(item) {
             let Some(at) = self.flight(*from, to, message) else { return };
             let number = self.flights[at].number;
             let clock = self.flights[at].clock.clone();
@@ -147,7 +147,7 @@ impl<'a, P: Process> Narrator<'a, P> {
     }
 
     fn lose(&mut self, to: Address, item: u32, why: Dropped) {
-        if let Item::Message { from, message, .. } = &*self.system.items.value(item)
+        if let Item::Message { from, message, .. } = self.system.items.value(item)
             && let Some(at) = self.flight(*from, to, message)
         {
             let flight = self.flights.remove(at);
@@ -172,14 +172,14 @@ impl<'a, P: Process> Narrator<'a, P> {
         let (next, seen) = self.system.after(&local, cause, deed.0.clone(), &deed.1);
         match cause {
             Cause::Item(item) => {
-                if let Item::Notice(suspicion) = &*self.system.items.value(*item) {
+                if let Item::Notice(suspicion) = self.system.items.value(*item) {
                     self.suspect(place, *suspicion);
                 }
             }
             Cause::Timer(timer) => {
                 let timer = self.system.timers.value(*timer);
                 let what =
-                    Happening::Timer { label: format!("{timer:?}"), background: P::is_background(&timer) };
+                    Happening::Timer { label: format!("{timer:?}"), background: P::is_background(timer) };
                 self.event(place, what);
             }
             Cause::Suspicion(suspicion) => self.suspect(place, *suspicion),

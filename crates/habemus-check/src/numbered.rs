@@ -1,24 +1,26 @@
 //! A system of processes as numbers: runs handlers, and gives whatever comes of them a number.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use habemus::catalogue::Setup;
 use habemus::clock::VectorClock;
 use habemus::{
-    Address, Command, Context, Effect, Problem, Process, Status, Step, Suspicion, System, Topology,
+    Address, Command, Context, Effect, Problem, Process, Status, Step, Suspicion, System, Topology, Turn,
 };
 use habemus_trace::Trace;
+use smallvec::SmallVec;
 
 use crate::intern::Interner;
 use crate::local::{Body, Branch, Item, Local, Running};
 use crate::narrator::Narrator;
-use crate::protocol::{Alarm, Cause, ItemKind, Judgement, Life, Protocol, Reaction, Story, Trouble};
+use crate::protocol::{Alarm, Cause, ItemKind, Judgement, Life, Protocol, Reacted, Reaction, Story, Trouble};
 use crate::setting::{ANY_NUMBER, Setting, Timers};
 use crate::watching::{Seen, Sight, Watching};
 
 mod times;
+mod turns;
 use times::{is_timeless, least};
+use turns::turns;
 
 /// The processes of one system, numbered.
 pub(crate) struct Numbered<P: Process> {
@@ -33,10 +35,15 @@ pub(crate) struct Numbered<P: Process> {
     clocks: bool,
     /// Whether nothing but the distances between logical times matters.
     timeless: bool,
+    /// Whether processes are interchangeable.
+    turns: bool,
 }
 
 /// What a handler did: the process afterwards, and what it asked for.
 pub(crate) type Deed<P> = (Option<P>, Step<P>);
+
+/// One for each way to choose: nearly always one.
+pub(crate) type Deeds<P> = SmallVec<[Deed<P>; 1]>;
 
 impl<P: Process> Numbered<P> {
     /// The system of `setup`, watched by the monitors of these properties.
@@ -51,6 +58,8 @@ impl<P: Process> Numbered<P> {
             timers: Interner::new(),
             // Who starts again begins with a time of its own, whatever the others' are.
             timeless: setting.symmetry && setting.budget.recoveries == 0 && is_timeless(&setup.system),
+            // Who is better suited to lead is somebody.
+            turns: setup.population.preference.is_none() && turns(&setup.system, setting),
             setup,
             keeps_durations: setting.timers == Timers::MessagesFirst,
             keeps_stable: setting.budget.recoveries > 0,
@@ -91,9 +100,9 @@ impl<P: Process> Numbered<P> {
     }
 
     /// What the process does, for every way to choose.
-    pub(crate) fn deeds(&self, local: &Local<P>, cause: &Cause) -> Result<Vec<Deed<P>>, Trouble> {
+    pub(crate) fn deeds(&self, local: &Local<P>, cause: &Cause) -> Result<Deeds<P>, Trouble> {
         let mut branch = Branch::default();
-        let mut deeds = Vec::new();
+        let mut deeds = Deeds::new();
         loop {
             let Some(deed) = self.enact(local, cause, &mut branch) else { return Ok(deeds) };
             branch.again();
@@ -121,7 +130,7 @@ impl<P: Process> Numbered<P> {
             (cause, Body::Up { process, .. }) => {
                 let mut process = process.clone();
                 match cause {
-                    Cause::Item(item) => match &*self.items.value(*item) {
+                    Cause::Item(item) => match self.items.value(*item) {
                         Item::Message { from, message, .. } => {
                             process.on_message(*from, message.clone(), &mut cx);
                         }
@@ -129,7 +138,7 @@ impl<P: Process> Numbered<P> {
                     },
                     Cause::Client => process.on_command(Self::wish(local)?.0, &mut cx),
                     Cause::Timer(timer) => {
-                        process.on_timer((*self.timers.value(*timer)).clone(), &mut cx);
+                        process.on_timer(self.timers.value(*timer).clone(), &mut cx);
                     }
                     Cause::Suspicion(suspicion) => process.on_suspicion(*suspicion, &mut cx),
                     Cause::Crash { .. } => return Some((None, step)),
@@ -162,7 +171,7 @@ impl<P: Process> Numbered<P> {
         }
         match cause {
             Cause::Item(item) => {
-                if let (Item::Message { clock, .. }, true) = (&*self.items.value(*item), self.clocks) {
+                if let (Item::Message { clock, .. }, true) = (self.items.value(*item), self.clocks) {
                     next.clock.merge(clock);
                 }
             }
@@ -243,7 +252,7 @@ impl<P: Process> Numbered<P> {
         (process, step): Deed<P>,
     ) -> Result<Reaction, Trouble> {
         let (next, mut seen) = self.after(local, cause, process, &step);
-        let mut sends = Vec::new();
+        let mut sends = SmallVec::new();
         for effect in step.effects {
             let Effect::Send { to, message } = effect else { continue };
             if !self.system().topology.linked(local.place, to) {
@@ -261,17 +270,20 @@ impl<P: Process> Numbered<P> {
             // No monitor minds when an election is asked for; a state that forgets it is met more often.
             seen.retain(|seen| !matches!(seen.what, Sight::Command(_)));
         }
-        let sends = sends.into_boxed_slice();
         Ok(Reaction { local: self.locals.number(next), sends, observations: self.watching.number(seen) })
     }
 
-    fn reactions(&self, local: &Local<P>, cause: &Cause) -> Result<Vec<Reaction>, Trouble> {
+    fn reactions(&self, local: &Local<P>, cause: &Cause) -> Result<Reacted, Trouble> {
         let deeds = self.deeds(local, cause)?;
         if self.timeless && !self.would_do_later(local, cause, &deeds)? {
             let process = self.system().id_of(local.place).0;
             return Err(Trouble::Timebound { process, event: self.describe(local, cause) });
         }
-        let mut reactions: Vec<Reaction> = Vec::with_capacity(deeds.len());
+        if self.turns && !self.would_do_elsewhere(local, cause, &deeds)? {
+            let process = self.system().id_of(local.place).0;
+            return Err(Trouble::Placebound { process, event: self.describe(local, cause) });
+        }
+        let mut reactions = Reacted::new();
         for deed in deeds {
             reactions.push(self.reaction(local, cause, deed)?);
         }
@@ -281,7 +293,7 @@ impl<P: Process> Numbered<P> {
     /// An event in words.
     fn describe(&self, local: &Local<P>, cause: &Cause) -> String {
         match cause {
-            Cause::Item(item) => match &*self.items.value(*item) {
+            Cause::Item(item) => match self.items.value(*item) {
                 Item::Message { from, message, .. } => {
                     format!("the message {message:?} from {}", self.system().id_of(*from))
                 }
@@ -304,31 +316,50 @@ impl<P: Process> Protocol for Numbered<P> {
         self.system().len()
     }
 
-    fn is_anonymous(&self) -> bool {
-        P::ANONYMOUS
+    fn turns(&self) -> bool {
+        self.turns
+    }
+
+    fn turned(&self, local: u32) -> u32 {
+        let mut local = self.locals.value(local).clone();
+        self.turn_local(&mut local);
+        self.locals.number(local)
+    }
+
+    fn turned_item(&self, item: u32) -> u32 {
+        let mut item = self.items.value(item).clone();
+        self.turn_item(&mut item);
+        self.items.number(item)
+    }
+
+    fn turned_monitors(&self, monitors: u32) -> u32 {
+        self.watching.turned(monitors, |seen| {
+            seen.process = Turn::new(&self.system().ids).address(seen.process);
+            seen.clock = seen.clock.as_ref().map(|clock| self.turned_clock(clock));
+        })
     }
 
     fn linked(&self, from: u8, to: u8) -> bool {
         self.system().topology.linked(Address(u32::from(from)), Address(u32::from(to)))
     }
 
-    fn start(&self, place: u8, wants: u32) -> Result<Vec<Reaction>, Trouble> {
+    fn start(&self, place: u8, wants: u32) -> Result<Reacted, Trouble> {
         self.reactions(&Self::unborn(Address(u32::from(place)), wants), &Cause::Start)
     }
 
-    fn react(&self, local: u32, cause: Cause) -> Result<Vec<Reaction>, Trouble> {
-        let local: Arc<Local<P>> = self.locals.value(local);
-        self.reactions(&local, &cause)
+    fn react(&self, local: u32, cause: Cause) -> Result<Reacted, Trouble> {
+        let local = self.locals.value(local);
+        self.reactions(local, &cause)
     }
 
     fn halfway(&self, local: u32, timer: u32, choice: usize, kept: usize) -> Result<Reaction, Trouble> {
         let local = self.locals.value(local);
         let cause = Cause::Timer(timer);
-        let mut deeds = self.deeds(&local, &cause)?;
+        let mut deeds = self.deeds(local, &cause)?;
         let deed = cut_short(deeds.swap_remove(choice), kept);
-        let mut reaction = self.reaction(&local, &cause, deed)?;
+        let mut reaction = self.reaction(local, &cause, deed)?;
         let crash = Cause::Crash { forever: true };
-        let (dead, crashed) = self.after(&self.locals.value(reaction.local), &crash, None, &Step::default());
+        let (dead, crashed) = self.after(self.locals.value(reaction.local), &crash, None, &Step::default());
         reaction.local = self.locals.number(dead);
         reaction.observations = self.watching.number_after(reaction.observations, crashed);
         Ok(reaction)
@@ -370,7 +401,7 @@ impl<P: Process> Protocol for Numbered<P> {
     }
 
     fn elapse(&self, local: u32, nanos: u64) -> u32 {
-        let mut after = (*self.locals.value(local)).clone();
+        let mut after = self.locals.value(local).clone();
         if let Body::Up { timers, .. } = &mut after.body {
             for running in timers {
                 running.least = running.least.saturating_sub(nanos);
@@ -385,21 +416,21 @@ impl<P: Process> Protocol for Numbered<P> {
     }
 
     fn least_time(&self, local: u32) -> Option<u64> {
-        least(|visit| self.visit_local(&mut (*self.locals.value(local)).clone(), visit))
+        least(|visit| self.visit_local(&mut self.locals.value(local).clone(), visit))
     }
 
     fn least_time_of_item(&self, item: u32) -> Option<u64> {
-        least(|visit| self.visit_item(&mut (*self.items.value(item)).clone(), visit))
+        least(|visit| self.visit_item(&mut self.items.value(item).clone(), visit))
     }
 
     fn earlier(&self, local: u32, by: u64) -> u32 {
-        let mut local = (*self.locals.value(local)).clone();
+        let mut local = self.locals.value(local).clone();
         self.visit_local(&mut local, &mut |time| time.0 -= by);
         self.locals.number(local)
     }
 
     fn earlier_item(&self, item: u32, by: u64) -> u32 {
-        let mut item = (*self.items.value(item)).clone();
+        let mut item = self.items.value(item).clone();
         self.visit_item(&mut item, &mut |time| time.0 -= by);
         self.items.number(item)
     }
@@ -409,7 +440,7 @@ impl<P: Process> Protocol for Numbered<P> {
     }
 
     fn item(&self, item: u32) -> ItemKind {
-        match &*self.items.value(item) {
+        match self.items.value(item) {
             Item::Message { from, .. } => ItemKind::Message { from: from.0 as u8 },
             Item::Notice(Suspicion::Suspect(about) | Suspicion::Restore(about)) => {
                 ItemKind::Notice { about: about.0 as u8 }

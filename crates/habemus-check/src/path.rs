@@ -29,14 +29,15 @@ pub(crate) fn states_to(explored: &Explored, state: StateId) -> Vec<StateId> {
 pub(crate) fn path_through(world: &World, explored: &Explored, states: &[StateId]) -> Result<Path, Trouble> {
     let mut worker = Worker::new(world);
     let mut successors = Successors::labelled();
-    let mut row = explored.visited.state(states[0]);
-    let opening = explored.openings.iter().find(|(first, _)| *first == row);
-    let (_, opening) = opening.expect("a state without a parent is one in which runs begin");
+    let first = explored.visited.state(states[0]);
+    let opening = explored.openings.iter().find(|(row, _)| worker.is_kept_as(row, &first));
+    let (row, opening) = opening.expect("a state without a parent is one in which runs begin");
+    let mut row = row.clone();
     let mut steps = Vec::new();
     for &state in &states[1..] {
-        // The state that was kept may have earlier times on all clocks than the run has by now.
+        // The state that was kept may have earlier times on all clocks than the run has by now, or be a turn of it.
         let kept = explored.visited.state(state);
-        worker.expand_in_time(&row, &mut successors)?;
+        worker.expand_as_they_are(&row, &mut successors)?;
         let labels = successors.labels.as_deref().unwrap_or_default();
         let single = successors.states.chunks_exact(world.width()).zip(labels);
         if let Some((next, label)) = single.into_iter().find(|(next, _)| worker.is_kept_as(next, &kept)) {

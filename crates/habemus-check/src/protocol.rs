@@ -1,29 +1,39 @@
 //! What the explorer knows of a system: everything in numbers.
 //!
 //! Exploration works on numbers alone, so it is compiled once and not for each of the catalogue's processes.
-//! Behind this trait a [`Numbered`](crate::numbered::Numbered) system runs the handlers, and only when a local
-//! situation is met for the first time.
+//! Behind this trait a [`Numbered`](crate::numbered::Numbered) system runs the handlers, and only when a local state
+//! meets a cause for the first time.
 
 use habemus::Suspicion;
 use habemus_trace::Trace;
+use smallvec::SmallVec;
 
 /// A system of processes whose local states, items in inboxes, observations and monitors have numbers.
 pub(crate) trait Protocol: Send + Sync {
     /// How many processes there are.
     fn len(&self) -> usize;
 
-    /// Whether processes are interchangeable where the network allows it.
-    fn is_anonymous(&self) -> bool;
+    /// Whether processes are interchangeable: all that happens might as well happen one place further on.
+    fn turns(&self) -> bool;
+
+    /// The local state one place further on.
+    fn turned(&self, local: u32) -> u32;
+
+    /// The item one place further on.
+    fn turned_item(&self, item: u32) -> u32;
+
+    /// The monitors after all that they saw was seen one place further on.
+    fn turned_monitors(&self, monitors: u32) -> u32;
 
     /// Whether the first of these processes may send to the second.
     fn linked(&self, from: u8, to: u8) -> bool;
 
     /// Starts the process at `place`, whose client has `wants` commands to give.
-    fn start(&self, place: u8, wants: u32) -> Result<Vec<Reaction>, Trouble>;
+    fn start(&self, place: u8, wants: u32) -> Result<Reacted, Trouble>;
 
     /// What comes of `cause` at a process in this local state: one reaction for each way in which the process
     /// may choose; none if the cause does not apply.
-    fn react(&self, local: u32, cause: Cause) -> Result<Vec<Reaction>, Trouble>;
+    fn react(&self, local: u32, cause: Cause) -> Result<Reacted, Trouble>;
 
     /// What comes of a timer at a process that crashes in the midst of it, for ever, when so many of its messages
     /// are sent.
@@ -106,15 +116,25 @@ pub(crate) enum Cause {
     Suspicion(Suspicion),
 }
 
+/// One reaction for each way to choose. Nearly always there is one, which needs no memory of its own.
+pub(crate) type Reacted = SmallVec<[Reaction; 1]>;
+
 /// What comes of a cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reaction {
     /// The local state afterwards.
     pub(crate) local: u32,
     /// What goes into which inbox.
-    pub(crate) sends: Box<[(u8, u32)]>,
+    pub(crate) sends: SmallVec<[(u8, u32); 4]>,
     /// What monitors see of it; 0 is nothing.
     pub(crate) observations: u32,
+}
+
+impl Reaction {
+    /// The local state afterwards, the observations, the sends.
+    pub(crate) fn parts(&self) -> (u32, u32, &[(u8, u32)]) {
+        (self.local, self.observations, &self.sends)
+    }
 }
 
 /// Whether a process reacts.
@@ -216,6 +236,8 @@ pub(crate) enum Trouble {
     Nondeterministic { process: u64, event: String },
     /// A handler minds the logical times themselves, though its process says that only their distances matter.
     Timebound { process: u64, event: String },
+    /// A handler minds its place, though its process says that processes are interchangeable.
+    Placebound { process: u64, event: String },
     /// A process sent where it has no link.
     NoLink { process: u64, to: u64, event: String },
 }

@@ -1,10 +1,12 @@
 //! What comes of every cause in every local state, worked out once for all threads.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::ops::Range;
+use std::sync::{PoisonError, RwLock};
 
 use habemus::Suspicion;
 use rustc_hash::FxHashMap;
 
+use crate::memo::Memo;
 use crate::protocol::{Cause, Protocol, Reaction, Trouble};
 
 /// Threads lock a part at a time. A power of two.
@@ -13,25 +15,158 @@ const PARTS: usize = 16;
 /// All reactions that were ever asked for. Threads share them.
 #[derive(Debug, Default)]
 pub(crate) struct Reactions {
-    parts: [RwLock<FxHashMap<u64, Arc<[Reaction]>>>; PARTS],
+    parts: [RwLock<Known>; PARTS],
 }
 
-impl Reactions {
-    /// What comes of a cause in a local state, one for each way to choose.
-    pub(crate) fn of(
-        &self,
-        protocol: &dyn Protocol,
-        local: u32,
-        cause: Cause,
-    ) -> Result<Arc<[Reaction]>, Trouble> {
-        let key = u64::from(local) << 32 | u64::from(code(cause));
-        let part = &self.parts[local as usize % PARTS];
-        if let Some(known) = part.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Ok(Arc::clone(known));
+/// One thread's way to reactions: those it asked for before lie side by side.
+pub(crate) struct Reflexes<'w> {
+    /// What other threads have worked out, if there are any.
+    shared: Option<&'w Reactions>,
+    protocol: &'w dyn Protocol,
+    known: Known,
+    halfways: FxHashMap<(u32, u32, usize, usize), Reflex>,
+}
+
+/// A reaction, without what it sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reflex {
+    /// The local state afterwards.
+    pub(crate) local: u32,
+    /// What monitors see of it; 0 is nothing.
+    pub(crate) observations: u32,
+    /// Where its sends are.
+    first: u32,
+    count: u32,
+}
+
+impl Reflex {
+    /// Nothing happens.
+    pub(crate) fn none(local: u32) -> Self {
+        Reflex { local, observations: 0, first: 0, count: 0 }
+    }
+
+    /// Where its sends are, for [`Reflexes::send`].
+    #[inline]
+    pub(crate) fn sends(self) -> Range<u32> {
+        self.first..self.first + self.count
+    }
+
+    /// Whether others notice nothing of it.
+    pub(crate) fn is_silent(self) -> bool {
+        self.count == 0 && self.observations == 0
+    }
+}
+
+impl<'w> Reflexes<'w> {
+    pub(crate) fn new(shared: Option<&'w Reactions>, protocol: &'w dyn Protocol) -> Self {
+        Reflexes { shared, protocol, known: Known::default(), halfways: FxHashMap::default() }
+    }
+
+    /// What comes of a cause in a local state, one for each way to choose, as places for [`at`](Reflexes::at).
+    #[inline]
+    pub(crate) fn of(&mut self, local: u32, cause: Cause) -> Result<Range<u32>, Trouble> {
+        let key = (local, code(cause));
+        match self.known.find(key) {
+            Some(known) => Ok(known),
+            None => self.ask(key, cause),
         }
-        let reactions: Arc<[Reaction]> = protocol.react(local, cause)?.into();
-        part.write().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&reactions));
-        Ok(reactions)
+    }
+
+    #[cold]
+    fn ask(&mut self, key: (u32, u32), cause: Cause) -> Result<Range<u32>, Trouble> {
+        let part = self.shared.map(|shared| &shared.parts[key.0 as usize % PARTS]);
+        if let Some(part) = part {
+            let shared = part.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(range) = shared.find(key) {
+                let all = range.map(|place| {
+                    let reflex = shared.reflexes[place as usize];
+                    (reflex.local, reflex.observations, shared.sends_of(reflex))
+                });
+                return Ok(self.known.keep(key, all));
+            }
+        }
+        let reactions = self.protocol.react(key.0, cause)?;
+        if let Some(part) = part {
+            let mut shared = part.write().unwrap_or_else(PoisonError::into_inner);
+            if shared.find(key).is_none() {
+                shared.keep(key, reactions.iter().map(Reaction::parts));
+            }
+        }
+        Ok(self.known.keep(key, reactions.iter().map(Reaction::parts)))
+    }
+
+    /// What comes of a timer at a process that crashes in the midst of it, when so many of its messages are sent.
+    pub(crate) fn halfway(
+        &mut self,
+        local: u32,
+        timer: u32,
+        choice: usize,
+        kept: usize,
+    ) -> Result<Reflex, Trouble> {
+        let key = (local, timer, choice, kept);
+        if let Some(&known) = self.halfways.get(&key) {
+            return Ok(known);
+        }
+        let reaction = self.protocol.halfway(local, timer, choice, kept)?;
+        let reflex = self.known.add(reaction.parts());
+        self.halfways.insert(key, reflex);
+        Ok(reflex)
+    }
+
+    #[inline]
+    pub(crate) fn at(&self, place: u32) -> Reflex {
+        self.known.reflexes[place as usize]
+    }
+
+    /// A message that is sent: to whom, and which item.
+    #[inline]
+    pub(crate) fn send(&self, place: u32) -> (u8, u32) {
+        self.known.sends[place as usize]
+    }
+
+    pub(crate) fn sends_of(&self, reflex: Reflex) -> &[(u8, u32)] {
+        self.known.sends_of(reflex)
+    }
+}
+
+/// Reactions in a row, and where to find them.
+#[derive(Debug, Default)]
+struct Known {
+    /// By local state and cause: from where to where in `reflexes`.
+    places: Memo,
+    reflexes: Vec<Reflex>,
+    sends: Vec<(u8, u32)>,
+}
+
+impl Known {
+    #[inline]
+    fn find(&self, key: (u32, u32)) -> Option<Range<u32>> {
+        self.places.get(key).map(|(first, last)| first..last)
+    }
+
+    fn keep<'a>(
+        &mut self,
+        key: (u32, u32),
+        all: impl Iterator<Item = (u32, u32, &'a [(u8, u32)])>,
+    ) -> Range<u32> {
+        let first = self.reflexes.len() as u32;
+        for parts in all {
+            let reflex = self.add(parts);
+            self.reflexes.push(reflex);
+        }
+        let last = self.reflexes.len() as u32;
+        self.places.keep(key, (first, last));
+        first..last
+    }
+
+    fn add(&mut self, (local, observations, sends): (u32, u32, &[(u8, u32)])) -> Reflex {
+        let first = self.sends.len() as u32;
+        self.sends.extend_from_slice(sends);
+        Reflex { local, observations, first, count: sends.len() as u32 }
+    }
+
+    fn sends_of(&self, reflex: Reflex) -> &[(u8, u32)] {
+        &self.sends[reflex.first as usize..(reflex.first + reflex.count) as usize]
     }
 }
 

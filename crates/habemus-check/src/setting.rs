@@ -33,8 +33,8 @@ pub struct Setting {
     pub liveness: bool,
     /// Whether to leave out orders of events that make no difference to any property.
     pub reduction: bool,
-    /// Whether to begin only once where beginnings differ by who is where, and nobody could tell; and to take states for
-    /// the same where they differ by a later time on all logical clocks, and nobody could tell.
+    /// Whether to take states for the same where they differ only by a turn of all processes, or by a later time on all
+    /// logical clocks, and nobody could tell.
     pub symmetry: bool,
     /// How many threads explore.
     pub threads: usize,

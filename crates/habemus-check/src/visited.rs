@@ -7,12 +7,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-use crate::row::append;
+use crate::check::MOST_PROCESSES;
+use crate::row::{append, unrolled};
+use crate::rows::{CHUNK, Rows, room};
 
 /// The shards are locked one by one, so that threads seldom wait for each other. A power of two.
 pub(crate) const SHARDS: usize = 64;
-/// The states of a shard lie in chunks of this many, so that growing copies nothing.
-const CHUNK: usize = 1 << 12;
 
 /// The number of a state: its place in its shard, times [`SHARDS`], plus the shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,51 +29,66 @@ pub(crate) struct Visited {
     states: AtomicU64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shard {
     /// Open addressing: the high half of the hash, and the place of the state plus one; 0 is free.
     slots: Vec<u64>,
-    words: Vec<Vec<u32>>,
+    states: Rows,
     parents: Vec<Vec<u32>>,
-    len: usize,
 }
 
 /// States on their way into a shard.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    hashes: Vec<u64>,
-    parents: Vec<u32>,
+    /// The hash of each state, and its parent.
+    heads: Vec<(u64, u32)>,
     words: Vec<u32>,
 }
 
 impl Batch {
     pub(crate) fn len(&self) -> usize {
-        self.hashes.len()
+        self.heads.len()
     }
 
     pub(crate) fn push(&mut self, hash: u64, parent: StateId, state: &[u32]) {
-        self.hashes.push(hash);
-        self.parents.push(parent.0);
+        self.heads.push((hash, parent.0));
         append(&mut self.words, state);
     }
 
     fn clear(&mut self) {
-        self.hashes.clear();
-        self.parents.clear();
+        self.heads.clear();
         self.words.clear();
     }
 }
 
-/// A hash of a state, whose low bits name the shard.
+/// A hash of a state, whose low bits name the shard. The products do not wait for each other (J. Black and others,
+/// *UMAC: fast and secure message authentication*, 1999).
 #[inline]
 pub(crate) fn hash(state: &[u32]) -> u64 {
-    let mut hash = 0x9e37_79b9_7f4a_7c15_u64;
-    for pair in state.chunks(2) {
-        let high = pair.get(1).copied().unwrap_or(0);
-        hash = (hash ^ (u64::from(pair[0]) | u64::from(high) << 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
-        hash ^= hash >> 32;
+    debug_assert!(state.len().is_multiple_of(2) && state.len() <= 2 * SALTS.len(), "rows are of pairs");
+    let sum = unrolled!(state => {
+        state.chunks_exact(2).zip(&SALTS).fold(0_u64, |sum, (pair, salt)| {
+            let one = u64::from(pair[0].wrapping_add(salt.0));
+            let other = u64::from(pair[1].wrapping_add(salt.1));
+            sum.wrapping_add(one * other)
+        })
+    });
+    let mixed = (sum ^ (sum >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    mixed ^ (mixed >> 29)
+}
+
+/// Enough for the widest row.
+const SALTS: [(u32, u32); MOST_PROCESSES + 1] = salts();
+
+const fn salts() -> [(u32, u32); MOST_PROCESSES + 1] {
+    let mut salts = [(0, 0); MOST_PROCESSES + 1];
+    let (mut place, mut salt) = (0, 0x9e37_79b9_7f4a_7c15_u64);
+    while place < salts.len() {
+        salts[place] = (salt as u32, (salt >> 32) as u32);
+        salt = salt.wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(23);
+        place += 1;
     }
-    hash.wrapping_mul(0xff51_afd7_ed55_8ccd) ^ (hash >> 29)
+    salts
 }
 
 #[inline]
@@ -83,7 +98,7 @@ pub(crate) fn shard_of(hash: u64) -> usize {
 
 impl Visited {
     pub(crate) fn new(width: usize) -> Self {
-        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
+        let shards = (0..SHARDS).map(|_| Mutex::new(Shard::new(width))).collect();
         Visited { width, shards, states: AtomicU64::new(0) }
     }
 
@@ -113,16 +128,18 @@ impl Visited {
         let inner = &mut *guard;
         let mut new = 0;
         inner.reserve(batch.len());
-        inner.fetch(&batch.hashes, self.width);
-        for (index, &hash) in batch.hashes.iter().enumerate() {
-            let state = &batch.words[index * self.width..(index + 1) * self.width];
-            if let Err(free) = inner.find(hash, state, self.width) {
-                inner.push(free, hash, state, batch.parents[index], self.width);
+        inner.fetch(&batch.heads);
+        for (&(hash, parent), state) in batch.heads.iter().zip(batch.words.chunks_exact(self.width)) {
+            if let Err(free) = inner.find(hash, state) {
+                inner.push(free, hash, state, parent);
                 new += 1;
             }
         }
         batch.clear();
-        assert!(inner.len < (u32::MAX as usize) / SHARDS, "there are more states than can be numbered");
+        assert!(
+            inner.states.len() < (u32::MAX as usize) / SHARDS,
+            "there are more states than can be numbered"
+        );
         drop(guard);
         self.states.fetch_add(new, Ordering::Relaxed);
         new
@@ -136,26 +153,28 @@ impl Visited {
         if inner.slots.is_empty() {
             return None;
         }
-        inner.find(hash, state, self.width).ok().map(|place| StateId((place * SHARDS + shard) as u32))
+        inner.find(hash, state).ok().map(|place| StateId((place * SHARDS + shard) as u32))
     }
 
     /// How many states each shard has.
     pub(crate) fn lens(&self) -> Vec<usize> {
-        (0..SHARDS).map(|shard| self.shard(shard).len).collect()
+        (0..SHARDS).map(|shard| self.shard(shard).states.len()).collect()
     }
 
     /// Copies states of a shard, those at `range`, to the end of `to`.
     pub(crate) fn copy(&self, shard: usize, range: std::ops::Range<usize>, to: &mut Vec<u32>) {
         let inner = self.shard(shard);
         for place in range {
-            append(to, inner.state(place, self.width));
+            inner.states.copy(place, to);
         }
     }
 
     /// The state with this number.
     pub(crate) fn state(&self, id: StateId) -> Vec<u32> {
         let (shard, place) = parts(id);
-        self.shard(shard).state(place, self.width).to_vec()
+        let mut state = Vec::with_capacity(self.width);
+        self.shard(shard).states.copy(place, &mut state);
+        state
     }
 
     /// The state from which this one was first reached.
@@ -169,9 +188,8 @@ impl Visited {
     pub(crate) fn bytes(&self) -> u64 {
         let bytes = |shard: usize| {
             let inner = self.shard(shard);
-            let words: usize = inner.words.iter().map(|chunk| chunk.capacity() * 4).sum();
             let parents: usize = inner.parents.iter().map(|chunk| chunk.capacity() * 4).sum();
-            (words + parents + inner.slots.capacity() * 8) as u64
+            (inner.states.bytes() + parents + inner.slots.capacity() * 8) as u64
         };
         (0..SHARDS).map(bytes).sum()
     }
@@ -187,9 +205,13 @@ pub(crate) fn parts(id: StateId) -> (usize, usize) {
 }
 
 impl Shard {
-    /// Makes room for this many more; a table is at most four fifths full.
+    fn new(width: usize) -> Self {
+        Shard { slots: Vec::new(), states: Rows::new(width), parents: Vec::new() }
+    }
+
+    /// Makes room for this many more; a table is at most two thirds full.
     fn reserve(&mut self, more: usize) {
-        let needed = (self.len + more) * 5 / 4 + 1;
+        let needed = (self.states.len() + more) * 3 / 2 + 1;
         if needed <= self.slots.len() {
             return;
         }
@@ -204,19 +226,15 @@ impl Shard {
         }
     }
 
-    /// Looks at the slots of these hashes, and then at the states behind them. The first look at each is the slow one,
-    /// and the processor can do many of them at a time if none waits for another.
-    fn fetch(&self, hashes: &[u64], width: usize) {
-        let slots: u64 = hashes.iter().map(|&hash| self.slots[self.slot(hash)] & 1).sum();
-        let states: u64 = hashes
-            .iter()
-            .map(|&hash| {
-                let slot = self.slots[self.slot(hash)];
-                let is_likely = slot != 0 && slot >> 32 == hash >> 32;
-                if is_likely { u64::from(self.state((slot as u32 - 1) as usize, width)[0]) } else { 0 }
-            })
-            .sum();
-        std::hint::black_box(slots + states);
+    /// Looks at the states that may be those of these hashes. The first look at each is the slow one, and the processor can
+    /// do many of them at a time if none waits for another.
+    fn fetch(&self, heads: &[(u64, u32)]) {
+        let first = |&(hash, _): &(u64, u32)| {
+            let slot = self.slots[self.slot(hash)];
+            let is_likely = slot != 0 && slot >> 32 == hash >> 32;
+            if is_likely { u64::from(self.states.first((slot as u32 - 1) as usize)) } else { 0 }
+        };
+        std::hint::black_box(heads.iter().map(first).sum::<u64>());
     }
 
     /// Where to look first, by the high half of the hash, which the slot itself holds.
@@ -232,7 +250,7 @@ impl Shard {
 
     /// The place of the state, or the free slot where it belongs.
     #[inline]
-    fn find(&self, hash: u64, state: &[u32], width: usize) -> Result<usize, usize> {
+    fn find(&self, hash: u64, state: &[u32]) -> Result<usize, usize> {
         let mut at = self.slot(hash);
         loop {
             let slot = self.slots[at];
@@ -241,8 +259,7 @@ impl Shard {
             }
             if slot >> 32 == hash >> 32 {
                 let place = (slot as u32 - 1) as usize;
-                // A row is too short for comparing memory in bulk to pay.
-                if self.state(place, width).iter().zip(state).all(|(one, other)| one == other) {
+                if self.states.is(place, state) {
                     return Ok(place);
                 }
             }
@@ -251,23 +268,14 @@ impl Shard {
     }
 
     #[inline]
-    fn push(&mut self, free: usize, hash: u64, state: &[u32], parent: u32, width: usize) {
-        if self.len.is_multiple_of(CHUNK) {
-            // The first chunk grows as it is needed: most systems are small.
-            let room = if self.len == 0 { 0 } else { CHUNK };
-            self.words.push(Vec::with_capacity(room * width));
-            self.parents.push(Vec::with_capacity(room));
+    fn push(&mut self, free: usize, hash: u64, state: &[u32], parent: u32) {
+        let place = self.states.len();
+        if place.is_multiple_of(CHUNK) {
+            self.parents.push(Vec::with_capacity(room(place)));
         }
-        let chunk = self.len / CHUNK;
-        append(&mut self.words[chunk], state);
-        self.parents[chunk].push(parent);
-        self.len += 1;
-        self.slots[free] = (hash >> 32) << 32 | self.len as u64;
-    }
-
-    #[inline]
-    fn state(&self, place: usize, width: usize) -> &[u32] {
-        &self.words[place / CHUNK][place % CHUNK * width..][..width]
+        self.states.push(state);
+        self.parents[place / CHUNK].push(parent);
+        self.slots[free] = (hash >> 32) << 32 | (place + 1) as u64;
     }
 }
 

@@ -1,10 +1,12 @@
 //! The monitors of the chosen properties, as one value that a state holds by number.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use habemus::clock::VectorClock;
 use habemus::property::{End, Monitor, Observation, Population, Verdict, Violation, What};
 use habemus::{Address, Problem, Status};
+use rustc_hash::FxHashMap;
 
 use crate::intern::Interner;
 use crate::protocol::Judgement;
@@ -46,6 +48,8 @@ pub(crate) struct Watching<Q: Problem> {
     population: Population,
     monitors: Interner<Vec<Watched<Q::Monitor>>>,
     observations: Interner<Vec<Seen<Q>>>,
+    /// From which monitors, and by which observations, each came about first.
+    origins: Mutex<FxHashMap<u32, (u32, u32)>>,
     first: u32,
 }
 
@@ -55,7 +59,7 @@ impl<Q: Problem> Watching<Q> {
         let first = monitors.number(chosen.into_iter().map(Some).collect::<Vec<_>>());
         let nothing = observations.number(Vec::new());
         debug_assert_eq!(nothing, 0, "to see nothing has number 0");
-        Watching { population, monitors, observations, first }
+        Watching { population, monitors, observations, origins: Mutex::default(), first }
     }
 
     pub(crate) fn population(&self) -> &Population {
@@ -67,28 +71,53 @@ impl<Q: Problem> Watching<Q> {
     }
 
     pub(crate) fn monitors(&self, number: u32) -> Vec<Watched<Q::Monitor>> {
-        (*self.monitors.value(number)).clone()
+        self.monitors.value(number).clone()
     }
 
     pub(crate) fn number(&self, seen: Vec<Seen<Q>>) -> u32 {
-        self.observations.number(seen)
+        if seen.is_empty() { 0 } else { self.observations.number(seen) }
     }
 
     /// The number of these observations and further ones behind them.
     pub(crate) fn number_after(&self, observations: u32, more: Vec<Seen<Q>>) -> u32 {
-        let mut all = (*self.observations.value(observations)).clone();
+        let mut all = self.observations.value(observations).clone();
         all.extend(more);
         self.number(all)
     }
 
-    pub(crate) fn watch(&self, monitors: u32, observations: u32) -> u32 {
-        let mut after = self.monitors(monitors);
+    pub(crate) fn watch(&self, before: u32, observations: u32) -> u32 {
+        let mut after = self.monitors(before);
         for seen in self.observations.value(observations).iter() {
             for watched in &mut after {
                 feed(watched, &seen.observation(Duration::ZERO), &self.population);
             }
         }
-        self.monitors.number(after)
+        let after = self.monitors.number(after);
+        if after != before && after != self.first {
+            let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
+            origins.entry(after).or_insert((before, observations));
+        }
+        after
+    }
+
+    /// The monitors after all that these have seen was seen otherwise. Monitors need not know how to rename anybody: what
+    /// they saw is renamed, and shown again.
+    pub(crate) fn turned(&self, monitors: u32, rename: impl Fn(&mut Seen<Q>)) -> u32 {
+        let mut story = Vec::new();
+        let mut at = monitors;
+        while at != self.first {
+            let origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
+            let &(before, observations) = origins.get(&at).expect("whatever is not the first came about");
+            story.push(observations);
+            at = before;
+        }
+        let mut turned = self.first;
+        for observations in story.into_iter().rev() {
+            let mut seen = self.observations.value(observations).clone();
+            seen.iter_mut().for_each(&rename);
+            turned = self.watch(turned, self.number(seen));
+        }
+        turned
     }
 
     pub(crate) fn judge(&self, monitors: u32) -> Judgement {

@@ -1,39 +1,39 @@
 //! The global states of a system, and the steps between them.
 //!
-//! A state is a short row of numbers: the situation of each process (its local state and its inbox), the
-//! environment, the monitors. A step at a process depends on its situation alone, and is computed once for each;
-//! afterwards exploring is looking up.
-
-use std::sync::Arc;
+//! A state is a short row of numbers: the local state and the inbox of each process, the environment, the monitors.
+//! What a process does depends on its local state and on the cause alone, and is computed once for each pair; what
+//! becomes of an inbox, once for each inbox and item. Afterwards exploring is looking up.
 
 use habemus::Address;
 use rustc_hash::FxHashMap;
 
 use crate::environment::{Environment, Fault};
 use crate::inbox::{Inboxes, Mail};
-use crate::protocol::{Act, Alarm, Cause, Judgement, Label, Life, Protocol, Reaction, Trouble};
-use crate::reactions::Reactions;
+use crate::memo::{Memo, entry};
+use crate::protocol::{Act, Alarm, Judgement, Label, Life, Protocol, Trouble};
+use crate::reactions::{Reactions, Reflex, Reflexes};
 use crate::reduction;
-use crate::row::append;
+use crate::row::{self, append, put, situation};
 use crate::setting::{Setting, Start, Timers};
-use crate::situations::{Situation, Situations};
 
 mod blocks;
 mod faults;
 mod moves;
 mod time;
 mod times;
+mod turns;
 
-use blocks::Block;
+use blocks::BlockTable;
 pub(crate) use blocks::Blocks;
-use moves::{Hop, Kind, Own};
+use moves::{Habits, Hop, Kind};
+use times::TimeTable;
+use turns::TurnTable;
 
 /// A system and the circumstances under which it is explored.
 pub(crate) struct World {
     pub(crate) protocol: Box<dyn Protocol>,
     pub(crate) setting: Setting,
     inboxes: Inboxes,
-    situations: Situations,
     reactions: Reactions,
     /// Whether there is an oracle detector.
     oracle: bool,
@@ -42,6 +42,8 @@ pub(crate) struct World {
     processes: usize,
     /// Whether states that differ by a later time on all logical clocks are one.
     timeless: bool,
+    /// Whether states that differ by a turn of all processes are one.
+    pub(crate) turns: bool,
     /// The processes, as a set of bits, that each process may send to, itself aside.
     pub(crate) receivers: Vec<u32>,
 }
@@ -60,9 +62,9 @@ impl World {
         World {
             receivers,
             inboxes: Inboxes::new(),
-            situations: Situations::default(),
             reactions: Reactions::default(),
             timeless: protocol.is_timeless(),
+            turns: protocol.turns(),
             protocol,
             setting,
             oracle,
@@ -82,25 +84,24 @@ impl World {
 
     /// How many numbers make a state.
     pub(crate) fn width(&self) -> usize {
-        self.processes + 2
+        row::width(self.processes)
     }
 
     pub(crate) fn environment_at(&self) -> usize {
-        self.processes
+        row::environment_at(self.processes)
     }
 
     pub(crate) fn monitors_at(&self) -> usize {
-        self.processes + 1
+        row::monitors_at(self.processes)
     }
 
     /// Every state in which a run may begin, and the kinds of status that processes have from the start.
     pub(crate) fn openings(&self) -> Result<(Vec<Opening>, u32), Trouble> {
-        let n = self.processes;
         let mut worker = Worker::new(self);
         let mut openings = Vec::new();
         for wants in self.wants() {
             // Who has not started may have mail already.
-            let mut blank = vec![worker.number((0, 0)); self.width()];
+            let mut blank = vec![0; self.width()];
             blank[self.environment_at()] = Environment::new(&self.setting.budget).0;
             blank[self.monitors_at()] = self.protocol.monitors();
             let mut partial: Vec<Opening> = vec![(blank, Vec::new())];
@@ -110,13 +111,12 @@ impl World {
                 for (state, story) in &partial {
                     for (choice, reaction) in reactions.iter().enumerate() {
                         let mut state = state.clone();
-                        let (_, inbox) = worker.situation(state[place]);
-                        state[place] = worker.number((reaction.local, inbox));
+                        let (_, inbox) = situation(&state, place);
+                        put(&mut state, place, (reaction.local, inbox));
                         for &(to, item) in &reaction.sends {
-                            let receiver = &mut state[to as usize];
-                            *receiver = worker.add(*receiver, item);
+                            worker.add(&mut state, to as usize, item);
                         }
-                        let monitors = &mut state[n + 1];
+                        let monitors = &mut state[self.monitors_at()];
                         *monitors = worker.watch(*monitors, reaction.observations);
                         let mut story = story.clone();
                         story.push((wants, choice as u16));
@@ -144,28 +144,9 @@ impl World {
             }
             Start::EveryChoice => {
                 let choice = |set: u32| places.clone().map(|place| (set >> place) & 1).collect();
-                (1..1_u32 << self.processes).filter(|&set| self.is_chosen(set)).map(choice).collect()
+                (1..1_u32 << self.processes).map(choice).collect()
             }
         }
-    }
-
-    /// Whether runs begun by this set of processes are to be explored. Where processes are interchangeable and the
-    /// network looks the same from the next place on, one of the sets that differ by a turn stands for all: properties
-    /// speak of processes as the runs do, and a turned run is a run.
-    fn is_chosen(&self, set: u32) -> bool {
-        let n = self.processes as u32;
-        let turned = |set: u32, by: u32| (set << by | set >> (n - by)) & ((1 << n) - 1);
-        !self.turns() || (1..n).all(|by| set <= turned(set, by))
-    }
-
-    /// Whether a turn of all processes by one place changes nothing.
-    pub(crate) fn turns(&self) -> bool {
-        let n = self.processes as u8;
-        let next = |place: u8| (place + 1) % n;
-        let places = || 0..n;
-        let linked = |from: u8, to: u8| self.protocol.linked(from, to);
-        let same = |from: u8| places().all(|to| linked(from, to) == linked(next(from), next(to)));
-        self.setting.symmetry && self.one_shot && self.protocol.is_anonymous() && places().all(same)
     }
 }
 
@@ -209,120 +190,92 @@ impl Successors {
 pub(crate) struct Worker<'w> {
     world: &'w World,
     mail: Mail<'w>,
-    /// The hops of a process, by situation: a range of `hops`.
-    moves: Vec<Option<(u32, u32)>>,
-    hops: Vec<Hop>,
-    /// What a process can do in one go, by situation.
-    blocks: Vec<Option<Block>>,
-    ends: Vec<u32>,
-    sends: Vec<(u8, u32)>,
-    added: FxHashMap<u64, u32>,
-    watched: FxHashMap<u64, u32>,
-    judged: Vec<Option<Judgement>>,
-    /// What processes are, by situation and by local state.
+    reflexes: Reflexes<'w>,
+    /// Whether messages may be lost or doubled.
+    lossy: bool,
+    /// What processes are and do by themselves, by local state.
+    habits: Vec<Option<Habits>>,
+    own: Vec<Hop>,
     lives: Vec<Option<Life>>,
-    lives_by_local: Vec<Option<Life>>,
-    /// What processes do by themselves, by local state.
-    own: Vec<Option<Own>>,
-    blocked: Vec<Option<u32>>,
+    blocks: BlockTable,
+    watched: Memo,
+    judged: Vec<Option<Judgement>>,
     alarms: FxHashMap<u32, Vec<Alarm>>,
     elapsed: FxHashMap<(u32, u64), u32>,
-    least_times: Vec<Option<u64>>,
-    earlier: FxHashMap<(u32, u64), u32>,
+    times: TimeTable,
+    turned: TurnTable,
     /// The kinds of status that some process came to.
     pub(crate) reached: u32,
     seen: Vec<bool>,
     scratch: Vec<u32>,
 }
 
-fn pair(one: u32, other: u32) -> u64 {
-    u64::from(one) << 32 | u64::from(other)
-}
-
 impl<'w> Worker<'w> {
     pub(crate) fn new(world: &'w World) -> Self {
+        let shared = (world.setting.threads > 1).then_some(&world.reactions);
         Worker {
             world,
             mail: Mail::new(&world.inboxes, &*world.protocol, world.setting.order),
-            moves: Vec::new(),
-            hops: Vec::new(),
-            blocks: Vec::new(),
-            ends: Vec::new(),
-            sends: Vec::new(),
-            added: FxHashMap::default(),
-            watched: FxHashMap::default(),
-            judged: Vec::new(),
-            lives: Vec::new(),
-            lives_by_local: Vec::new(),
+            reflexes: Reflexes::new(shared, &*world.protocol),
+            lossy: world.setting.budget.losses > 0 || world.setting.budget.duplications > 0,
+            habits: Vec::new(),
             own: Vec::new(),
-            blocked: Vec::new(),
+            lives: Vec::new(),
+            blocks: BlockTable::default(),
+            watched: Memo::default(),
+            judged: Vec::new(),
             alarms: FxHashMap::default(),
             elapsed: FxHashMap::default(),
-            least_times: Vec::new(),
-            earlier: FxHashMap::default(),
+            times: TimeTable::default(),
+            turned: TurnTable::default(),
             reached: 0,
             seen: Vec::new(),
             scratch: vec![0; world.width()],
         }
     }
 
-    /// Looks at what the processes of these states can do. The first look at each place in memory is the slow one, and
-    /// the processor can do many of them at a time if none waits for another.
-    pub(crate) fn fetch(&self, states: &[u32]) {
-        let n = self.world.processes;
-        let situations = || states.chunks_exact(self.world.width()).flat_map(|state| &state[..n]);
-        let first_move = |situation: &u32| self.moves.get(*situation as usize).copied().flatten();
-        let moves: u64 = situations().filter_map(first_move).map(|(first, _)| u64::from(first)).sum();
-        let first_hop = |(first, _): (u32, u32)| self.hops.get(first as usize);
-        let hops = situations().filter_map(first_move).filter_map(first_hop);
-        std::hint::black_box(moves + hops.map(|hop| u64::from(hop.situation)).sum::<u64>());
-    }
-
     /// Collects every step out of `state`.
     pub(crate) fn expand(&mut self, state: &[u32], out: &mut Successors) -> Result<Expansion, Trouble> {
-        let expansion = self.expand_in_time(state, out)?;
-        self.set_clocks_back(out);
+        let expansion = self.expand_as_they_are(state, out)?;
+        self.settle_all(out);
         Ok(expansion)
     }
 
-    /// The same, with logical times as they become.
-    pub(crate) fn expand_in_time(
+    /// The same, with logical times and places as they become.
+    pub(crate) fn expand_as_they_are(
         &mut self,
         state: &[u32],
         out: &mut Successors,
     ) -> Result<Expansion, Trouble> {
         out.clear();
         let n = self.world.processes;
-        let environment = Environment(state[n]);
+        let environment = Environment(state[self.world.environment_at()]);
         let mut ordinary = 0;
         for place in 0..n {
-            let (first, last) = self.moves_of(state[place])?;
-            for index in first..last {
-                let hop = self.hops[index as usize];
+            self.each_hop(situation(state, place), |worker, hop| {
                 let after = match hop.kind {
                     Kind::Loss if environment.left(Fault::Loss) > 0 => environment.after(Fault::Loss),
                     Kind::Duplication if environment.left(Fault::Duplication) > 0 => {
                         environment.after(Fault::Duplication)
                     }
-                    Kind::Loss | Kind::Duplication => continue,
+                    Kind::Loss | Kind::Duplication => return,
                     _ => {
                         ordinary += 1;
                         environment
                     }
                 };
-                self.hop(out.begin(state), place, hop, after);
+                worker.hop(out.begin(state), place, hop, after);
                 if let Some(labels) = &mut out.labels {
                     labels.push(hop.label(place));
                 }
-            }
+            })?;
         }
         if ordinary == 0 && self.world.setting.timers == Timers::MessagesFirst {
             ordinary += self.let_time_pass(state, out)?;
         }
         if environment.group() != 0 {
             ordinary += 1;
-            self.begin(state);
-            self.scratch[n] = environment.with_group(0).0;
+            self.begin_in(state, environment.with_group(0));
             self.emit(out, 0, Act::Heal, 0);
         }
         if environment.0 != 0 {
@@ -339,15 +292,12 @@ impl<'w> Worker<'w> {
         out: &mut Successors,
     ) -> Result<(), Trouble> {
         out.clear();
-        let n = self.world.processes;
-        let (first, last) = self.moves_of(state[place])?;
-        for index in first..last {
-            let hop = self.hops[index as usize];
-            if hop.is_ordinary() {
-                self.hop(out.begin(state), place, hop, Environment(state[n]));
-            }
+        let environment = Environment(state[self.world.environment_at()]);
+        for index in self.ordinary_moves_of(situation(state, place))? {
+            let hop = self.blocks.hops[index as usize];
+            self.hop(out.begin(state), place, hop, environment);
         }
-        self.set_clocks_back(out);
+        self.settle_all(out);
         Ok(())
     }
 
@@ -355,19 +305,19 @@ impl<'w> Worker<'w> {
     /// property could tell apart: see the module [`reduction`](crate::reduction).
     pub(crate) fn choose_alone(&mut self, state: &[u32]) -> Result<Option<usize>, Trouble> {
         let n = self.world.processes;
-        if state[n] != 0 {
+        if state[self.world.environment_at()] != 0 {
             // Faults may strike anywhere.
             return Ok(None);
         }
         let mut active = 0_u32;
         let mut steps = [0_u32; u32::BITS as usize];
         let mut visible = 0_u32;
-        for place in 0..n {
-            let (first, last) = self.moves_of(state[place])?;
-            let hops = &self.hops[first as usize..last as usize];
-            steps[place] = last - first;
-            active |= u32::from(last > first) << place;
-            visible |= u32::from(hops.iter().any(|hop| hop.observations != 0)) << place;
+        for (place, steps) in steps.iter_mut().enumerate().take(n) {
+            let moves = self.ordinary_moves_of(situation(state, place))?;
+            let hops = &self.blocks.hops[moves.start as usize..moves.end as usize];
+            *steps = moves.len() as u32;
+            active |= u32::from(!moves.is_empty()) << place;
+            visible |= u32::from(hops.iter().any(|hop| hop.reflex.observations != 0)) << place;
         }
         if active.count_ones() < 2 {
             return Ok(None);
@@ -383,21 +333,11 @@ impl<'w> Worker<'w> {
             }
             let may_move = reduction::may_move(&self.world.receivers, active, place);
             let senders = reduction::senders(&self.world.receivers, may_move, place);
-            if senders & !self.blocked(state[place]) == 0 {
+            if senders & !self.mail.blocked(situation(state, place).1) == 0 {
                 best = Some(place);
             }
         }
         Ok(best)
-    }
-
-    fn blocked(&mut self, situation: u32) -> u32 {
-        if let Some(&Some(blocked)) = self.blocked.get(situation as usize) {
-            return blocked;
-        }
-        let (_, inbox) = self.situation(situation);
-        let blocked = self.mail.blocked(inbox);
-        *entry(&mut self.blocked, situation) = Some(blocked);
-        blocked
     }
 
     /// What is to be said of the monitors of a state.
@@ -405,8 +345,10 @@ impl<'w> Worker<'w> {
         *entry(&mut self.judged, monitors).get_or_insert_with(|| self.world.protocol.judge(monitors))
     }
 
-    fn begin(&mut self, state: &[u32]) {
+    /// Begins another state in `scratch`, which is like this one but for the environment.
+    fn begin_in(&mut self, state: &[u32], environment: Environment) {
         self.scratch.copy_from_slice(state);
+        self.scratch[self.world.environment_at()] = environment.0;
     }
 
     fn emit(&self, out: &mut Successors, actor: usize, act: Act, choice: usize) {
@@ -419,78 +361,64 @@ impl<'w> Worker<'w> {
     /// Applies a hop of the process at `place` to a state.
     #[inline]
     fn hop(&mut self, state: &mut [u32], place: usize, hop: Hop, environment: Environment) {
-        let n = self.world.processes;
-        state[place] = hop.situation;
-        state[n] = environment.0;
-        for index in hop.first..hop.first + u32::from(hop.count) {
-            let (to, item) = self.sends[index as usize];
+        state[self.world.environment_at()] = environment.0;
+        self.react(state, place, hop.inbox, hop.reflex, environment);
+    }
+
+    /// Applies a reaction of the process at `place` to a state; the process is left with this inbox.
+    #[inline]
+    fn react(
+        &mut self,
+        state: &mut [u32],
+        place: usize,
+        inbox: u32,
+        reflex: Reflex,
+        environment: Environment,
+    ) {
+        put(state, place, (reflex.local, inbox));
+        for index in reflex.sends() {
+            let (to, item) = self.reflexes.send(index);
             self.send(state, environment, place as u8, to, item);
         }
-        if hop.observations != 0 {
-            state[n + 1] = self.watch(state[n + 1], hop.observations);
+        if reflex.observations != 0 {
+            let monitors = &mut state[self.world.monitors_at()];
+            *monitors = self.watch(*monitors, reflex.observations);
         }
     }
 
-    /// Applies a reaction of the process at `place`, to `scratch`.
-    fn apply(&mut self, place: usize, reaction: &Reaction, environment: Environment) {
-        let n = self.world.processes;
-        let (_, inbox) = self.situation(self.scratch[place]);
-        self.scratch[place] = self.number((reaction.local, inbox));
+    /// The same, to `scratch`.
+    fn apply(&mut self, place: usize, inbox: u32, reflex: Reflex, environment: Environment) {
         let mut state = std::mem::take(&mut self.scratch);
-        for &(to, item) in &reaction.sends {
-            self.send(&mut state, environment, place as u8, to, item);
-        }
+        self.react(&mut state, place, inbox, reflex, environment);
         self.scratch = state;
-        self.scratch[n + 1] = self.watch(self.scratch[n + 1], reaction.observations);
     }
 
     #[inline]
     fn send(&mut self, state: &mut [u32], environment: Environment, from: u8, to: u8, item: u32) {
-        let to = to as usize;
-        if self.world.setting.budget.crashes > 0 && self.life(state[to]) == Life::Dead {
+        if environment.group() != 0 && !environment.links(from, to) {
             return;
         }
-        if environment.group() != 0 && !environment.links(from, to as u8) {
-            return;
-        }
-        state[to] = self.add(state[to], item);
+        self.add(state, to as usize, item);
     }
 
-    /// The situation of a process after one more item is on its way to it.
+    /// One more item is on its way to the process at `place`.
     #[inline]
-    fn add(&mut self, situation: u32, item: u32) -> u32 {
-        if let Some(&after) = self.added.get(&pair(situation, item)) {
-            return after;
+    fn add(&mut self, state: &mut [u32], place: usize, item: u32) {
+        let (local, inbox) = situation(state, place);
+        if self.world.setting.budget.crashes > 0 && self.life(local) == Life::Dead {
+            return;
         }
-        let (local, inbox) = self.situation(situation);
-        let inbox = self.mail.add(inbox, item);
-        let after = self.number((local, inbox));
-        self.added.insert(pair(situation, item), after);
-        after
+        put(state, place, (local, self.mail.add(inbox, item)));
     }
 
-    fn number(&self, situation: Situation) -> u32 {
-        self.world.situations.number(situation)
-    }
-
-    fn situation(&self, number: u32) -> Situation {
-        self.world.situations.of(number)
-    }
-
-    /// Whether the client of a process in this situation waits for what it asked for.
-    pub(crate) fn is_waiting(&self, situation: u32) -> bool {
-        let local = self.local(situation);
+    /// Whether the client of a process in this local state waits for what it asked for.
+    pub(crate) fn is_waiting(&self, local: u32) -> bool {
         self.world.protocol.is_waiting(local)
     }
 
-    /// Whether the client of a process in this situation may ask for something more, and may as well leave it at that.
-    pub(crate) fn may_leave_it(&self, situation: u32) -> bool {
-        let local = self.local(situation);
+    /// Whether the client of a process in this local state may ask for something more, and may as well leave it at that.
+    pub(crate) fn may_leave_it(&self, local: u32) -> bool {
         self.world.protocol.may_leave_it(local)
-    }
-
-    fn local(&self, situation: u32) -> u32 {
-        self.situation(situation).0
     }
 
     fn watch(&mut self, monitors: u32, observations: u32) -> u32 {
@@ -501,22 +429,11 @@ impl<'w> Worker<'w> {
         if !std::mem::replace(entry(&mut self.seen, observations), true) {
             self.reached |= protocol.reached(observations);
         }
-        *self
-            .watched
-            .entry(pair(monitors, observations))
-            .or_insert_with(|| protocol.watch(monitors, observations))
+        if let Some((after, _)) = self.watched.get((monitors, observations)) {
+            return after;
+        }
+        let after = protocol.watch(monitors, observations);
+        self.watched.keep((monitors, observations), (after, 0));
+        after
     }
-
-    fn react(&self, local: u32, cause: Cause) -> Result<Arc<[Reaction]>, Trouble> {
-        self.world.reactions.of(&*self.world.protocol, local, cause)
-    }
-}
-
-/// The entry of a table by number, which grows as it must.
-fn entry<T: Clone + Default>(table: &mut Vec<T>, number: u32) -> &mut T {
-    let index = number as usize;
-    if table.len() <= index {
-        table.resize(index + 1, T::default());
-    }
-    &mut table[index]
 }

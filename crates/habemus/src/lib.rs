@@ -40,6 +40,7 @@ pub mod signatures;
 mod system;
 pub mod testing;
 pub mod topology;
+mod turn;
 
 pub use context::{Context, Said};
 pub use problem::{Problem, Status};
@@ -49,3 +50,4 @@ pub use process::{
 };
 pub use system::{DEFAULT_PULSE, System, SystemError};
 pub use topology::Topology;
+pub use turn::Turn;

@@ -19,13 +19,15 @@ use crate::protocol::{Cause, Trouble};
 /// By how much times are moved to see whether a process minds.
 const LATER: u64 = 1_000_003;
 
-/// Whether the processes of this system say that nothing but the distances between logical times matters. Only a process
-/// can be asked, so one is started.
+/// Whether the processes of this system say that nothing but the distances between logical times matters.
 pub(super) fn is_timeless<P: Process>(system: &System<P>) -> bool {
+    P::times(Held::Process(&mut sample(system)), &system.config, &mut |_| {})
+}
+
+/// A process that can be asked what it says of itself.
+pub(super) fn sample<P: Process>(system: &System<P>) -> P {
     let (mut step, mut chooser) = (Step::default(), |_| 0);
-    let mut cx = Context::new(Address(0), system, Duration::ZERO, &mut step, &mut chooser);
-    let mut process = P::on_start(None, &mut cx);
-    P::times(Held::Process(&mut process), &system.config, &mut |_| {})
+    P::on_start(None, &mut Context::new(Address(0), system, Duration::ZERO, &mut step, &mut chooser))
 }
 
 /// The least of the times that are visited.
@@ -62,7 +64,7 @@ impl<P: Process> Numbered<P> {
         self.visit_local(&mut later, &mut |time| time.0 += LATER);
         let cause = match cause {
             Cause::Item(item) => {
-                let mut item = (*self.items.value(*item)).clone();
+                let mut item = self.items.value(*item).clone();
                 self.visit_item(&mut item, &mut |time| time.0 += LATER);
                 Cause::Item(self.items.number(item))
             }
@@ -81,6 +83,6 @@ impl<P: Process> Numbered<P> {
                 }
             }
         }
-        Ok(late == deeds)
+        Ok(*late == *deeds)
     }
 }

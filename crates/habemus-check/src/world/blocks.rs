@@ -11,23 +11,39 @@
 //!
 //! Where a fault may still strike, or links are cut, every step is taken by itself.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
-use super::{Hop, Kind, Successors, Worker, entry};
+use super::{Hop, Successors, Worker};
 use crate::environment::Environment;
+use crate::memo::Memo;
 use crate::protocol::{Label, Trouble};
+use crate::row::{Situation, put, situation};
 use crate::setting::Timers;
 
 /// What a process can do in one go, in a situation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
-    /// The steps that others notice: `hops[first..last]` of the worker.
+struct Block {
+    /// The steps that others notice: `hops[first..last]` of the table.
     first: u32,
     last: u32,
-    /// Where the process can come to rest: `ends[..]` of the worker, from one to the other.
+    /// Where the process can come to rest: `ends[..]` of the table, from one to the other.
     ends: (u32, u32),
     /// Whether it can take anything unnoticed.
     takes: bool,
+}
+
+/// What processes can do by themselves and in one go, by situation.
+#[derive(Debug, Default)]
+pub(super) struct BlockTable {
+    /// Where in `blocks`.
+    known: Memo,
+    blocks: Vec<Block>,
+    /// From where to where in `hops`.
+    moves: Memo,
+    pub(super) hops: Vec<Hop>,
+    ends: Vec<Situation>,
 }
 
 /// Where steps lead, and the steps.
@@ -47,12 +63,12 @@ impl Worker<'_> {
     pub(crate) fn expand_blocks(&mut self, state: &[u32], out: &mut Successors) -> Result<Blocks, Trouble> {
         out.clear();
         let n = self.world.processes;
-        let environment = Environment(state[n]);
+        let environment = Environment(state[self.world.environment_at()]);
         let (mut joined, mut can_rest) = (false, true);
         for place in 0..n {
-            let block = self.block(state[place])?;
+            let block = self.block(situation(state, place))?;
             for index in block.first..block.last {
-                self.hop(out.begin(state), place, self.hops[index as usize], environment);
+                self.hop(out.begin(state), place, self.blocks.hops[index as usize], environment);
             }
             joined |= block.takes;
             can_rest &= block.ends.0 < block.ends.1;
@@ -64,7 +80,7 @@ impl Worker<'_> {
         if quiet && self.world.setting.timers == Timers::MessagesFirst {
             quiet = self.let_time_pass(state, out)? == 0;
         }
-        self.set_clocks_back(out);
+        self.settle_all(out);
         Ok(Blocks { quiet, joined })
     }
 
@@ -73,11 +89,11 @@ impl Worker<'_> {
         let n = self.world.processes;
         let mut resting = vec![state.to_vec()];
         for place in 0..n {
-            let (from, to) = self.block(state[place])?.ends;
-            let ends = &self.ends[from as usize..to as usize];
-            let with = |row: &Vec<u32>, &end: &u32| {
+            let (from, to) = self.block(situation(state, place))?.ends;
+            let ends = &self.blocks.ends[from as usize..to as usize];
+            let with = |row: &Vec<u32>, &end: &Situation| {
                 let mut row = row.clone();
-                row[place] = end;
+                put(&mut row, place, end);
                 row
             };
             resting = resting.iter().flat_map(|row| ends.iter().map(move |end| with(row, end))).collect();
@@ -87,35 +103,36 @@ impl Worker<'_> {
     }
 
     #[inline]
-    fn block(&mut self, situation: u32) -> Result<Block, Trouble> {
-        if let Some(&Some(block)) = self.blocks.get(situation as usize) {
-            return Ok(block);
+    fn block(&mut self, situation: Situation) -> Result<Block, Trouble> {
+        if let Some((index, _)) = self.blocks.known.get(situation) {
+            return Ok(self.blocks.blocks[index as usize]);
         }
         let block = self.find_block(situation)?;
-        *entry(&mut self.blocks, situation) = Some(block);
+        self.blocks.known.keep(situation, (self.blocks.blocks.len() as u32, 0));
+        self.blocks.blocks.push(block);
         Ok(block)
     }
 
-    fn find_block(&mut self, start: u32) -> Result<Block, Trouble> {
+    fn find_block(&mut self, start: Situation) -> Result<Block, Trouble> {
         let (mut noticed, mut ends) = (Vec::new(), Vec::new());
         let mut situations = vec![start];
         // How each situation is come to: from which, and by which hop.
-        let mut arrivals: FxHashMap<u32, Vec<(u32, u32)>> = FxHashMap::default();
+        let mut arrivals: FxHashMap<Situation, Vec<(Situation, u32)>> = FxHashMap::default();
         arrivals.insert(start, Vec::new());
         let mut next = 0;
         while let Some(&situation) = situations.get(next) {
             next += 1;
-            let ordinary = self.ordinary_moves_of(situation)?;
-            if ordinary.is_empty() {
+            let moves = self.ordinary_moves_of(situation)?;
+            if moves.is_empty() {
                 ends.push(situation);
             }
-            for index in ordinary {
-                let hop = self.hops[index as usize];
-                if !self.is_unnoticed(index) {
+            for index in moves {
+                let hop = self.blocks.hops[index as usize];
+                if !hop.is_unnoticed() {
                     noticed.push((situation, index));
                     continue;
                 }
-                let after = hop.situation;
+                let after = hop.situation();
                 if !arrivals.contains_key(&after) {
                     situations.push(after);
                 }
@@ -129,72 +146,76 @@ impl Worker<'_> {
                 waits = waits || self.might_wait(before, taken, index)?;
             }
             if !waits {
-                kept.push(index);
+                kept.push(self.blocks.hops[index as usize]);
             }
         }
-        let first = self.hops.len() as u32;
-        for &index in &kept {
-            self.hops.push(self.hops[index as usize]);
-        }
-        let from = self.ends.len() as u32;
-        self.ends.extend_from_slice(&ends);
+        let table = &mut self.blocks;
+        let (first, from) = (table.hops.len() as u32, table.ends.len() as u32);
+        table.hops.append(&mut kept);
+        table.ends.append(&mut ends);
         Ok(Block {
             first,
-            last: self.hops.len() as u32,
-            ends: (from, self.ends.len() as u32),
+            last: table.hops.len() as u32,
+            ends: (from, table.ends.len() as u32),
             takes: situations.len() > 1,
         })
     }
 
     /// Whether the item that the hop `taken` takes, before the step `noticed`, might as well be taken after it: nobody
     /// could tell, nor the process itself.
-    fn might_wait(&mut self, before: u32, taken: u32, noticed: u32) -> Result<bool, Trouble> {
+    fn might_wait(&mut self, before: Situation, taken: u32, noticed: u32) -> Result<bool, Trouble> {
         let Some(early) = self.same_step(before, noticed)? else { return Ok(false) };
-        let (then, whole) = (self.hops[early as usize], self.hops[noticed as usize]);
-        let same_words = then.observations == whole.observations && self.sent(then) == self.sent(whole);
+        let whole = self.blocks.hops[noticed as usize];
+        let sent = |hop: Hop| self.reflexes.sends_of(hop.reflex);
+        let same_words = early.reflex.observations == whole.reflex.observations && sent(early) == sent(whole);
         if !same_words {
             return Ok(false);
         }
-        let late = self.same_step(then.situation, taken)?;
-        Ok(late.is_some_and(|late| {
-            let last = self.hops[late as usize];
-            self.is_unnoticed(late) && last.situation == whole.situation
-        }))
+        let late = self.same_step(early.situation(), taken)?;
+        Ok(late.is_some_and(|late| late.is_unnoticed() && late.situation() == whole.situation()))
     }
 
     /// The hop by which a process does in this situation what it does by another hop in another.
-    fn same_step(&mut self, situation: u32, index: u32) -> Result<Option<u32>, Trouble> {
-        let (first, last) = self.moves_of(situation)?;
+    fn same_step(&mut self, situation: Situation, index: u32) -> Result<Option<Hop>, Trouble> {
+        let moves = self.ordinary_moves_of(situation)?;
         let name = |hop: &Hop| (hop.kind, hop.subject, hop.choice);
-        let sought = name(&self.hops[index as usize]);
-        Ok((first..last).find(|&other| name(&self.hops[other as usize]) == sought))
+        let sought = name(&self.blocks.hops[index as usize]);
+        let hops = &self.blocks.hops[moves.start as usize..moves.end as usize];
+        Ok(hops.iter().find(|hop| name(hop) == sought).copied())
     }
 
-    fn sent(&self, hop: Hop) -> &[(u8, u32)] {
-        &self.sends[hop.first as usize..hop.first as usize + hop.count as usize]
-    }
-
-    /// Whether a hop takes an item, sends nothing and shows nothing.
-    fn is_unnoticed(&self, index: u32) -> bool {
-        let Hop { observations, count, kind, .. } = self.hops[index as usize];
-        matches!(kind, Kind::Delivery | Kind::Discarding) && count == 0 && observations == 0
+    /// The hops in a situation but for losses and doublings, of which none is left where steps are chosen: places in the
+    /// table of blocks.
+    pub(super) fn ordinary_moves_of(&mut self, situation: Situation) -> Result<Range<u32>, Trouble> {
+        if let Some((first, last)) = self.blocks.moves.get(situation) {
+            return Ok(first..last);
+        }
+        let mut hops = Vec::new();
+        self.each_hop(situation, |_, hop| hops.push(hop))?;
+        hops.retain(Hop::is_ordinary);
+        let first = self.blocks.hops.len() as u32;
+        self.blocks.hops.append(&mut hops);
+        let last = self.blocks.hops.len() as u32;
+        self.blocks.moves.keep(situation, (first, last));
+        Ok(first..last)
     }
 
     /// The single steps that [`expand_blocks`](Self::expand_blocks) took in one go from a state to the one that is kept
     /// as `kept`, if it did, and where they lead.
     pub(crate) fn unfold(&mut self, state: &[u32], kept: &[u32]) -> Result<Option<Way>, Trouble> {
         let n = self.world.processes;
-        let environment = Environment(state[n]);
+        let environment = Environment(state[self.world.environment_at()]);
         for place in 0..n {
-            let ways = self.ways(place, state[place])?;
+            let ways = self.ways(place, situation(state, place))?;
             for (situation, way) in &ways {
                 let mut row = state.to_vec();
-                row[place] = *situation;
+                put(&mut row, place, *situation);
                 for index in self.ordinary_moves_of(*situation)? {
+                    let hop = self.blocks.hops[index as usize];
                     let mut next = row.clone();
-                    self.hop(&mut next, place, self.hops[index as usize], environment);
+                    self.hop(&mut next, place, hop, environment);
                     if self.is_kept_as(&next, kept) {
-                        let label = self.hops[index as usize].label(place);
+                        let label = hop.label(place);
                         return Ok(Some((next, way.iter().copied().chain([label]).collect())));
                     }
                 }
@@ -203,12 +224,12 @@ impl Worker<'_> {
         // Or else all took what was left.
         let mut resting = vec![(state.to_vec(), Vec::new())];
         for place in 0..n {
-            let mut ways = self.ways(place, state[place])?;
-            let (from, to) = self.block(state[place])?.ends;
-            ways.retain(|(end, _)| self.ends[from as usize..to as usize].contains(end));
-            let with = |(row, steps): &Way, (end, way): &(u32, Vec<Label>)| {
+            let mut ways = self.ways(place, situation(state, place))?;
+            let (from, to) = self.block(situation(state, place))?.ends;
+            ways.retain(|(end, _)| self.blocks.ends[from as usize..to as usize].contains(end));
+            let with = |(row, steps): &Way, (end, way): &(Situation, Vec<Label>)| {
                 let mut row = row.clone();
-                row[place] = *end;
+                put(&mut row, place, *end);
                 (row, steps.iter().chain(way).copied().collect())
             };
             resting =
@@ -217,25 +238,18 @@ impl Worker<'_> {
         Ok(resting.into_iter().find(|(row, _)| self.is_kept_as(row, kept)))
     }
 
-    /// The hops in a situation but for losses and doublings: of those none is left where blocks are explored.
-    fn ordinary_moves_of(&mut self, situation: u32) -> Result<Vec<u32>, Trouble> {
-        let (first, last) = self.moves_of(situation)?;
-        Ok((first..last).filter(|&index| self.hops[index as usize].is_ordinary()).collect())
-    }
-
     /// Where a process can come by taking items unnoticed, and how.
-    fn ways(&mut self, place: usize, start: u32) -> Result<Vec<(u32, Vec<Label>)>, Trouble> {
-        let mut ways: Vec<(u32, Vec<Label>)> = vec![(start, Vec::new())];
+    fn ways(&mut self, place: usize, start: Situation) -> Result<Vec<(Situation, Vec<Label>)>, Trouble> {
+        let mut ways: Vec<(Situation, Vec<Label>)> = vec![(start, Vec::new())];
         let mut next = 0;
         while next < ways.len() {
             let (situation, way) = ways[next].clone();
             next += 1;
-            let (first, last) = self.moves_of(situation)?;
-            for index in first..last {
-                let after = self.hops[index as usize].situation;
-                if self.is_unnoticed(index) && ways.iter().all(|(known, _)| *known != after) {
-                    let label = self.hops[index as usize].label(place);
-                    ways.push((after, way.iter().copied().chain([label]).collect()));
+            for index in self.ordinary_moves_of(situation)? {
+                let hop = self.blocks.hops[index as usize];
+                let after = hop.situation();
+                if hop.is_unnoticed() && ways.iter().all(|(known, _)| *known != after) {
+                    ways.push((after, way.iter().copied().chain([hop.label(place)]).collect()));
                 }
             }
         }

@@ -5,6 +5,7 @@ use habemus::{Address, Suspicion};
 use super::{Successors, Worker};
 use crate::environment::{Environment, Fault};
 use crate::protocol::{Act, Alarm, Cause, Life, Trouble};
+use crate::row::situation;
 
 impl Worker<'_> {
     /// The faults that may happen in `state`, beside those that concern a single message.
@@ -16,7 +17,7 @@ impl Worker<'_> {
     ) -> Result<(), Trouble> {
         let n = self.world.processes;
         for place in 0..n {
-            match self.life(state[place]) {
+            match self.life(situation(state, place).0) {
                 Life::Up if environment.left(Fault::Crash) > 0 && self.world.may_crash(place) => {
                     self.crash(state, place, environment, out)?;
                 }
@@ -32,8 +33,7 @@ impl Worker<'_> {
         if environment.left(Fault::Partition) > 0 && environment.group() == 0 {
             // The first process is always on the side that is not named: each split is made once.
             for group in (2..1_u32 << n).step_by(2) {
-                self.begin(state);
-                self.scratch[n] = environment.after(Fault::Partition).with_group(group).0;
+                self.begin_in(state, environment.after(Fault::Partition).with_group(group));
                 self.emit(out, 0, Act::Cut(group), 0);
             }
         }
@@ -47,16 +47,13 @@ impl Worker<'_> {
         environment: Environment,
         out: &mut Successors,
     ) -> Result<(), Trouble> {
-        let n = self.world.processes;
         let forever = environment.left(Fault::Recovery) == 0;
-        let (local, inbox) = self.situation(state[place]);
+        let (local, inbox) = situation(state, place);
         let inbox = if forever { 0 } else { self.mail.without_notices(inbox) };
-        for (choice, reaction) in self.react(local, Cause::Crash { forever })?.iter().enumerate() {
-            self.begin(state);
-            let after = environment.after(Fault::Crash);
-            self.scratch[n] = after.0;
-            self.scratch[place] = self.number((local, inbox));
-            self.apply(place, reaction, after);
+        let after = environment.after(Fault::Crash);
+        for (choice, index) in self.reflexes.of(local, Cause::Crash { forever })?.enumerate() {
+            self.begin_in(state, after);
+            self.apply(place, inbox, self.reflexes.at(index), after);
             self.tell_others(place, Suspicion::Suspect(Address(place as u32)));
             self.emit(out, place, Act::Crash { forever }, choice);
         }
@@ -72,20 +69,17 @@ impl Worker<'_> {
         (choice, sends): (usize, usize),
         out: &mut Successors,
     ) -> Result<(), Trouble> {
-        let n = self.world.processes;
-        let environment = Environment(waited[n]);
+        let environment = Environment(waited[self.world.environment_at()]);
         if environment.left(Fault::Crash) == 0 || !self.world.may_crash(place) {
             return Ok(());
         }
-        let local = self.local(waited[place]);
+        let (local, _) = situation(waited, place);
+        let after = environment.after(Fault::Crash);
         // To crash before the first is to crash before the pulse, and to crash after the last one to crash after it.
         for kept in 1..sends {
-            let protocol = &self.world.protocol;
-            let reaction = protocol.halfway(local, alarm.timer, choice, kept)?;
-            self.begin(waited);
-            let after = environment.after(Fault::Crash);
-            (self.scratch[n], self.scratch[place]) = (after.0, self.number((local, 0)));
-            self.apply(place, &reaction, after);
+            let reflex = self.reflexes.halfway(local, alarm.timer, choice, kept)?;
+            self.begin_in(waited, after);
+            self.apply(place, 0, reflex, after);
             let act = Act::Halfway { timer: alarm.timer, elapsed: alarm.least, kept: kept as u16 };
             self.emit(out, place, act, choice);
         }
@@ -100,15 +94,14 @@ impl Worker<'_> {
         out: &mut Successors,
     ) -> Result<(), Trouble> {
         let n = self.world.processes;
-        let local = self.local(state[place]);
-        for (choice, reaction) in self.react(local, Cause::Recover)?.iter().enumerate() {
-            self.begin(state);
-            let after = environment.after(Fault::Recovery);
-            self.scratch[n] = after.0;
-            self.apply(place, reaction, after);
+        let (local, inbox) = situation(state, place);
+        let after = environment.after(Fault::Recovery);
+        for (choice, index) in self.reflexes.of(local, Cause::Recover)?.enumerate() {
+            self.begin_in(state, after);
+            self.apply(place, inbox, self.reflexes.at(index), after);
             if self.world.oracle {
                 for other in (0..n).filter(|&other| other != place) {
-                    if self.life(state[other]) != Life::Up {
+                    if self.life(situation(state, other).0) != Life::Up {
                         self.tell(place, Suspicion::Suspect(Address(other as u32)));
                     }
                 }
@@ -126,19 +119,18 @@ impl Worker<'_> {
         out: &mut Successors,
     ) -> Result<(), Trouble> {
         let n = self.world.processes;
+        let after = environment.after(Fault::Suspicion);
         for by in 0..n {
+            let (local, inbox) = situation(state, by);
             for suspect in (0..n).filter(|&suspect| suspect != by) {
-                if self.life(state[by]) != Life::Up || self.life(state[suspect]) != Life::Up {
+                if self.life(local) != Life::Up || self.life(situation(state, suspect).0) != Life::Up {
                     continue;
                 }
                 let address = Address(suspect as u32);
                 let cause = Cause::Suspicion(Suspicion::Suspect(address));
-                let local = self.local(state[by]);
-                for (choice, reaction) in self.react(local, cause)?.iter().enumerate() {
-                    self.begin(state);
-                    let after = environment.after(Fault::Suspicion);
-                    self.scratch[n] = after.0;
-                    self.apply(by, reaction, after);
+                for (choice, index) in self.reflexes.of(local, cause)?.enumerate() {
+                    self.begin_in(state, after);
+                    self.apply(by, inbox, self.reflexes.at(index), after);
                     self.tell(by, Suspicion::Restore(address));
                     self.emit(out, by, Act::Suspect(suspect as u8), choice);
                 }
@@ -153,7 +145,7 @@ impl Worker<'_> {
             return;
         }
         for other in (0..self.world.processes).filter(|&other| other != about) {
-            if self.life(self.scratch[other]) == Life::Up {
+            if self.life(situation(&self.scratch, other).0) == Life::Up {
                 self.tell(other, suspicion);
             }
         }
@@ -161,6 +153,8 @@ impl Worker<'_> {
 
     fn tell(&mut self, whom: usize, suspicion: Suspicion) {
         let notice = self.world.protocol.notice(suspicion);
-        self.scratch[whom] = self.add(self.scratch[whom], notice);
+        let mut state = std::mem::take(&mut self.scratch);
+        self.add(&mut state, whom, notice);
+        self.scratch = state;
     }
 }

@@ -1,21 +1,19 @@
-//! What a process can do in a situation, worked out once and then looked up.
+//! What a process can do in a situation.
 
-use std::sync::Arc;
-
-use super::{Worker, entry};
+use super::Worker;
 use crate::inbox::Delivery;
-use crate::protocol::{Act, Cause, Label, Life, Reaction, Trouble};
+use crate::memo::entry;
+use crate::protocol::{Act, Cause, Label, Life, Trouble};
+use crate::reactions::Reflex;
+use crate::row::Situation;
 use crate::setting::Timers;
 
 /// A step at a process, ready to be applied.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
-    /// What it leads to.
-    pub(super) situation: u32,
-    pub(super) observations: u32,
-    /// Its sends are `sends[first..first + count]` of the worker.
-    pub(super) first: u32,
-    pub(super) count: u16,
+    pub(super) reflex: Reflex,
+    /// The inbox afterwards.
+    pub(super) inbox: u32,
     pub(super) kind: Kind,
     /// Which of the reactions.
     pub(super) choice: u16,
@@ -35,9 +33,20 @@ pub(super) enum Kind {
 }
 
 impl Hop {
+    /// What it leads to.
+    #[inline]
+    pub(super) fn situation(&self) -> Situation {
+        (self.reflex.local, self.inbox)
+    }
+
     /// Whether no fault is needed for it.
     pub(super) fn is_ordinary(&self) -> bool {
         !matches!(self.kind, Kind::Loss | Kind::Duplication)
+    }
+
+    /// Whether it takes an item, sends nothing and shows nothing.
+    pub(super) fn is_unnoticed(&self) -> bool {
+        matches!(self.kind, Kind::Delivery | Kind::Discarding) && self.reflex.is_silent()
     }
 
     /// The hop as a step of the process at `place`.
@@ -54,97 +63,86 @@ impl Hop {
     }
 }
 
-/// What a process does by itself in a local state: what its client asks, and what its timers wake it for.
-pub(super) type Own = Arc<[(Kind, u32, Arc<[Reaction]>)]>;
+/// What a process is in a local state, and what it does there by itself: what its client asks, and what its timers wake
+/// it for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Habits {
+    life: Life,
+    /// `own[first..last]` of the worker.
+    first: u32,
+    last: u32,
+}
 
 impl Worker<'_> {
-    pub(super) fn life(&mut self, situation: u32) -> Life {
-        if let Some(&Some(life)) = self.lives.get(situation as usize) {
-            return life;
-        }
-        let life = self.life_of(self.local(situation));
-        *entry(&mut self.lives, situation) = Some(life);
-        life
+    pub(super) fn life(&mut self, local: u32) -> Life {
+        *entry(&mut self.lives, local).get_or_insert_with(|| self.world.protocol.life(local))
     }
 
-    fn life_of(&mut self, local: u32) -> Life {
-        *entry(&mut self.lives_by_local, local).get_or_insert_with(|| self.world.protocol.life(local))
-    }
-
-    /// The hops of a process in this situation.
     #[inline]
-    pub(super) fn moves_of(&mut self, situation: u32) -> Result<(u32, u32), Trouble> {
-        if let Some(&Some(range)) = self.moves.get(situation as usize) {
-            return Ok(range);
+    fn habits(&mut self, local: u32) -> Result<Habits, Trouble> {
+        match self.habits.get(local as usize) {
+            Some(&Some(habits)) => Ok(habits),
+            _ => self.find_habits(local),
         }
-        let first = self.hops.len() as u32;
-        self.find_moves(situation)?;
-        let range = (first, self.hops.len() as u32);
-        *entry(&mut self.moves, situation) = Some(range);
-        Ok(range)
     }
 
-    fn find_moves(&mut self, situation: u32) -> Result<(), Trouble> {
-        let world = self.world;
-        let (local, inbox) = self.situation(situation);
-        let deliverable = self.mail.deliverable(inbox);
-        let nothing = Reaction { local, sends: Box::default(), observations: 0 };
-        match self.life_of(local) {
-            Life::Dead => return Ok(()),
-            Life::Down => {
-                for place in deliverable {
-                    let Delivery { item, rest } = self.mail.delivery(place);
-                    self.keep(&nothing, rest, Kind::Discarding, item, 0);
-                }
-                return Ok(());
+    #[cold]
+    fn find_habits(&mut self, local: u32) -> Result<Habits, Trouble> {
+        let life = self.life(local);
+        let mut causes = Vec::new();
+        if life == Life::Up {
+            causes.push((Kind::Client, 0, Cause::Client));
+            if self.world.setting.timers == Timers::AnyTime {
+                let alarms = self.world.protocol.alarms(local).into_iter();
+                causes.extend(alarms.map(|alarm| (Kind::Timer, alarm.timer, Cause::Timer(alarm.timer))));
             }
-            Life::Up => {}
         }
-        let (losses, duplications) = (world.setting.budget.losses > 0, world.setting.budget.duplications > 0);
-        for place in deliverable {
+        let first = self.own.len() as u32;
+        for (kind, subject, cause) in causes {
+            for (choice, place) in self.reflexes.of(local, cause)?.enumerate() {
+                let reflex = self.reflexes.at(place);
+                self.own.push(Hop { reflex, inbox: 0, kind, choice: choice as u16, subject });
+            }
+        }
+        let habits = Habits { life, first, last: self.own.len() as u32 };
+        *entry(&mut self.habits, local) = Some(habits);
+        Ok(habits)
+    }
+
+    /// Does something with each hop of a process in this situation.
+    #[inline]
+    pub(super) fn each_hop(
+        &mut self,
+        (local, inbox): Situation,
+        mut act: impl FnMut(&mut Self, Hop),
+    ) -> Result<(), Trouble> {
+        let habits = self.habits(local)?;
+        if habits.life == Life::Dead {
+            return Ok(());
+        }
+        for place in self.mail.deliverable(inbox) {
             let Delivery { item, rest } = self.mail.delivery(place);
-            let reactions = self.react(local, Cause::Item(item))?;
-            let may_fail = (losses || duplications) && self.mail.is_message(item);
-            for (choice, reaction) in reactions.iter().enumerate() {
-                self.keep(reaction, rest, Kind::Delivery, item, choice);
-                if may_fail && duplications {
-                    self.keep(reaction, inbox, Kind::Duplication, item, choice);
+            let nothing =
+                |kind| Hop { reflex: Reflex::none(local), inbox: rest, kind, choice: 0, subject: item };
+            if habits.life == Life::Down {
+                act(self, nothing(Kind::Discarding));
+                continue;
+            }
+            let may_fail = self.lossy && self.mail.is_message(item);
+            for (choice, place) in self.reflexes.of(local, Cause::Item(item))?.enumerate() {
+                let (reflex, choice) = (self.reflexes.at(place), choice as u16);
+                act(self, Hop { reflex, inbox: rest, kind: Kind::Delivery, choice, subject: item });
+                if may_fail && self.world.setting.budget.duplications > 0 {
+                    act(self, Hop { reflex, inbox, kind: Kind::Duplication, choice, subject: item });
                 }
             }
-            if may_fail && losses {
-                self.keep(&nothing, rest, Kind::Loss, item, 0);
+            if may_fail && self.world.setting.budget.losses > 0 {
+                act(self, nothing(Kind::Loss));
             }
         }
-        for (kind, subject, reactions) in self.own(local)?.iter() {
-            for (choice, reaction) in reactions.iter().enumerate() {
-                self.keep(reaction, inbox, *kind, *subject, choice);
-            }
+        for place in habits.first..habits.last {
+            act(self, Hop { inbox, ..self.own[place as usize] });
         }
         Ok(())
-    }
-
-    fn own(&mut self, local: u32) -> Result<Own, Trouble> {
-        if let Some(Some(known)) = self.own.get(local as usize) {
-            return Ok(Arc::clone(known));
-        }
-        let mut own = vec![(Kind::Client, 0, self.react(local, Cause::Client)?)];
-        if self.world.setting.timers == Timers::AnyTime {
-            for alarm in self.world.protocol.alarms(local) {
-                own.push((Kind::Timer, alarm.timer, self.react(local, Cause::Timer(alarm.timer))?));
-            }
-        }
-        own.retain(|(.., reactions)| !reactions.is_empty());
-        let own: Own = own.into();
-        *entry(&mut self.own, local) = Some(Arc::clone(&own));
-        Ok(own)
-    }
-
-    fn keep(&mut self, reaction: &Reaction, inbox: u32, kind: Kind, subject: u32, choice: usize) {
-        let first = self.sends.len() as u32;
-        self.sends.extend_from_slice(&reaction.sends);
-        let count = reaction.sends.len() as u16;
-        let Reaction { local, observations, .. } = *reaction;
-        let situation = self.number((local, inbox));
-        self.hops.push(Hop { situation, observations, first, count, kind, choice: choice as u16, subject });
     }
 }

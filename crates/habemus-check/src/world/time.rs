@@ -3,6 +3,7 @@
 use super::{Successors, Worker};
 use crate::environment::Environment;
 use crate::protocol::{Act, Cause, Trouble};
+use crate::row::{put, situation};
 
 impl Worker<'_> {
     /// Lets the timers run out that may be next; says how many steps that makes.
@@ -10,28 +11,29 @@ impl Worker<'_> {
         let n = self.world.processes;
         let protocol = &self.world.protocol;
         let mut all = Vec::new();
-        for (place, &situation) in state[..n].iter().enumerate() {
-            let local = self.local(situation);
+        for place in 0..n {
+            let (local, _) = situation(state, place);
             let alarms = self.alarms.entry(local).or_insert_with(|| protocol.alarms(local));
             all.extend(alarms.iter().map(|alarm| (place, *alarm)));
         }
         let Some(latest) = all.iter().map(|(_, alarm)| alarm.most).min() else { return Ok(0) };
-        let environment = Environment(state[n]);
+        let environment = Environment(state[self.world.environment_at()]);
         let mut steps = 0;
         for (place, alarm) in all.into_iter().filter(|(_, alarm)| alarm.least <= latest) {
             let mut waited = state.to_vec();
-            for situation in &mut waited[..n] {
-                *situation = self.elapse(*situation, alarm.least);
+            for other in 0..n {
+                let (local, inbox) = situation(state, other);
+                put(&mut waited, other, (self.elapse(local, alarm.least), inbox));
             }
-            let local = self.local(waited[place]);
-            let reactions = self.react(local, Cause::Timer(alarm.timer))?;
-            for (choice, reaction) in reactions.iter().enumerate() {
-                self.begin(&waited);
-                self.apply(place, reaction, environment);
+            let (local, inbox) = situation(&waited, place);
+            for (choice, index) in self.reflexes.of(local, Cause::Timer(alarm.timer))?.enumerate() {
+                let reflex = self.reflexes.at(index);
+                self.begin_in(&waited, environment);
+                self.apply(place, inbox, reflex, environment);
                 self.emit(out, place, Act::Timer { timer: alarm.timer, elapsed: alarm.least }, choice);
                 steps += 1;
                 if self.world.protocol.in_pulses() {
-                    let what = (choice, reaction.sends.len());
+                    let what = (choice, reflex.sends().len());
                     self.crash_halfway(&waited, place, alarm, what, out)?;
                 }
             }
@@ -39,14 +41,12 @@ impl Worker<'_> {
         Ok(steps)
     }
 
-    /// The situation of a process after time has passed.
-    fn elapse(&mut self, situation: u32, nanos: u64) -> u32 {
+    /// The local state of a process after time has passed.
+    fn elapse(&mut self, local: u32, nanos: u64) -> u32 {
         if nanos == 0 {
-            return situation;
+            return local;
         }
-        let (local, inbox) = self.situation(situation);
         let protocol = &self.world.protocol;
-        let local = *self.elapsed.entry((local, nanos)).or_insert_with(|| protocol.elapse(local, nanos));
-        self.number((local, inbox))
+        *self.elapsed.entry((local, nanos)).or_insert_with(|| protocol.elapse(local, nanos))
     }
 }

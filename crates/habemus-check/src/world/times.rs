@@ -1,10 +1,23 @@
 //! One state for all that differ only by a later time on all logical clocks: see
 //! [`numbered::times`](crate::numbered).
 
-use super::{Successors, Worker, World, entry};
+use rustc_hash::FxHashMap;
 
-/// There is no time in a situation.
+use super::{Worker, World};
+use crate::memo::entry;
+use crate::row::{Situation, put, situation};
+
+/// There is no time there.
 const NONE: u64 = u64::MAX;
+
+/// Logical times in local states and in inboxes, by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct TimeTable {
+    least_of_locals: Vec<Option<u64>>,
+    least_of_inboxes: Vec<Option<u64>>,
+    earlier_locals: FxHashMap<(u32, u64), u32>,
+    earlier_inboxes: FxHashMap<(u32, u64), u32>,
+}
 
 impl World {
     /// Whether states that differ by a later time on all logical clocks are one.
@@ -14,62 +27,42 @@ impl World {
 }
 
 impl Worker<'_> {
-    /// Sets the earliest logical time of each of these states to 0.
-    pub(super) fn set_clocks_back(&mut self, out: &mut Successors) {
-        if self.world.timeless {
-            for row in out.states.chunks_exact_mut(self.world.width()) {
-                self.set_clock_back(row);
-            }
-        }
-    }
-
     /// Sets the earliest logical time of a state to 0.
-    pub(crate) fn set_clock_back(&mut self, row: &mut [u32]) {
+    pub(super) fn set_clock_back(&mut self, row: &mut [u32]) {
         if !self.world.timeless {
             return;
         }
         let places = 0..self.world.processes;
-        let least = places.clone().map(|place| self.least_time(row[place])).min().unwrap_or(NONE);
+        let least = places.clone().map(|place| self.least_time(situation(row, place))).min().unwrap_or(NONE);
         if least == 0 || least == NONE {
             return;
         }
         for place in places {
-            row[place] = self.earlier(row[place], least);
+            let earlier = self.earlier(situation(row, place), least);
+            put(row, place, earlier);
         }
     }
 
-    /// Whether a state is kept as this one.
-    pub(crate) fn is_kept_as(&mut self, row: &[u32], kept: &[u32]) -> bool {
-        if !self.world.timeless {
-            return row == kept;
-        }
-        let mut row = row.to_vec();
-        self.set_clock_back(&mut row);
-        row == kept
-    }
-
-    fn least_time(&mut self, situation: u32) -> u64 {
-        if let Some(&Some(known)) = self.least_times.get(situation as usize) {
-            return known;
-        }
-        let (local, inbox) = self.situation(situation);
+    fn least_time(&mut self, (local, inbox): Situation) -> u64 {
         let protocol = &*self.world.protocol;
-        let items = self.mail.items(inbox);
-        let in_items = items.iter().filter_map(|&item| protocol.least_time_of_item(item));
-        let least = in_items.chain(protocol.least_time(local)).min().unwrap_or(NONE);
-        *entry(&mut self.least_times, situation) = Some(least);
-        least
+        let in_local = *entry(&mut self.times.least_of_locals, local)
+            .get_or_insert_with(|| protocol.least_time(local).unwrap_or(NONE));
+        let in_inbox = *entry(&mut self.times.least_of_inboxes, inbox).get_or_insert_with(|| {
+            let items = self.mail.items(inbox);
+            items.iter().filter_map(|&item| protocol.least_time_of_item(item)).min().unwrap_or(NONE)
+        });
+        in_local.min(in_inbox)
     }
 
-    fn earlier(&mut self, situation: u32, by: u64) -> u32 {
-        if let Some(&known) = self.earlier.get(&(situation, by)) {
-            return known;
-        }
-        let (local, inbox) = self.situation(situation);
+    fn earlier(&mut self, (local, inbox): Situation, by: u64) -> Situation {
         let protocol = &*self.world.protocol;
-        let inbox = self.mail.with_each(inbox, |item| protocol.earlier_item(item, by));
-        let earlier = self.number((protocol.earlier(local, by), inbox));
-        self.earlier.insert((situation, by), earlier);
-        earlier
+        let local =
+            *self.times.earlier_locals.entry((local, by)).or_insert_with(|| protocol.earlier(local, by));
+        let inbox = *self
+            .times
+            .earlier_inboxes
+            .entry((inbox, by))
+            .or_insert_with(|| self.mail.with_each(inbox, |item| protocol.earlier_item(item, by)));
+        (local, inbox)
     }
 }

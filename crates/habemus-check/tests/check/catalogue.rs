@@ -37,6 +37,26 @@ fn any_number_of_threads_gives_the_same_counts_and_verdicts() {
 }
 
 #[test]
+fn any_number_of_threads_tells_the_same_run() {
+    // Without FIFO links a reply overtakes a request. The levels are wide enough to be shared.
+    let told = [1, 2, 3].map(|threads| {
+        let report = model("lamport", 3)
+            .property("EM1")
+            .with(|setting| {
+                setting.threads = threads;
+                setting.order = Order::Any;
+                (setting.reduction, setting.symmetry) = (false, false);
+            })
+            .run();
+        assert!(report.states > 30_000, "{report:#?}");
+        let line = report.property("EM1").expect("it was asked for");
+        line.counterexample.clone().expect("it is broken")
+    });
+    assert_eq!(told[0], told[1]);
+    assert_eq!(told[0], told[2]);
+}
+
+#[test]
 fn limits_end_a_check_and_are_named() {
     let ring = model("chang-roberts", 4);
     let deep = ring.clone().with(|setting| setting.most_depth = Some(3)).run();

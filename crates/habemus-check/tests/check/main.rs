@@ -11,3 +11,4 @@ mod replay;
 mod rival;
 mod times;
 mod toy;
+mod turns;

@@ -142,7 +142,7 @@ fn check(server: Server, symmetry: bool) -> Result<Report, CheckError> {
         most_states: Some(1000),
         ..Setting::default()
     };
-    check_system(setup("coordinator", system, None), &setting, &Control::default())
+    check_system(&setup("coordinator", system, None), &setting, &Control::default())
 }
 
 #[test]

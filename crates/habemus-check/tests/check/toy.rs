@@ -89,7 +89,7 @@ fn check(server: Server, liveness: bool) -> Result<Report, CheckError> {
         liveness,
         ..Setting::default()
     };
-    check_system(setup("coordinator", system, None), &setting, &Control::default())
+    check_system(&setup("coordinator", system, None), &setting, &Control::default())
 }
 
 #[test]

@@ -96,12 +96,12 @@ pub(crate) struct Check {
     /// Explore every order of events, even where it makes no difference.
     #[arg(long, help_heading = "Exploration")]
     no_reduction: bool,
-    /// Explore every choice of those who start, even where processes are interchangeable, and tell states apart that
-    /// differ only by a later time on all logical clocks.
+    /// Tell states apart that differ only by a turn of interchangeable processes, or only by a later time on all logical
+    /// clocks.
     #[arg(long, help_heading = "Exploration")]
     no_symmetry: bool,
     /// How many threads explore [default: as many as there are cores]; with several, another counterexample of
-    /// the same length may be told each time if the system is large.
+    /// the same length may be told each time if there are more than a million states.
     #[arg(long, value_name = "T", help_heading = "Exploration")]
     threads: Option<usize>,
     /// Stop when the program takes so much memory: 8G, 500M [default: four fifths of what is free].

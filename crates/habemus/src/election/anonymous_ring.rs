@@ -7,7 +7,7 @@
 
 use super::{Command, Election, Output};
 use crate::topology::Ring;
-use crate::{Address, Context, Process};
+use crate::{Address, Context, Held, Process, Turn};
 
 /// The constants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,7 +66,10 @@ impl Process for AnonymousRing {
     type Timer = ();
     type Stable = ();
 
-    const ANONYMOUS: bool = true;
+    fn turn(_: Held<'_, Self>, _: &Turn<'_>) -> bool {
+        // Nobody is named.
+        true
+    }
 
     fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
         AnonymousRing::default()

@@ -14,7 +14,7 @@ use std::fmt;
 
 use super::{Command, Election, Output};
 use crate::topology::Ring;
-use crate::{Address, Context, Process};
+use crate::{Address, Context, Held, Process, Turn};
 
 /// The constants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,7 +100,10 @@ impl Process for ItaiRodeh {
     type Timer = ();
     type Stable = ();
 
-    const ANONYMOUS: bool = true;
+    fn turn(_: Held<'_, Self>, _: &Turn<'_>) -> bool {
+        // Nobody is named.
+        true
+    }
 
     fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
         ItaiRodeh::default()

@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::{Command, Mutex, Output, State, Token};
 use crate::topology::Complete;
-use crate::{Address, Context, Process};
+use crate::{Address, Context, Held, Process, Turn};
 
 /// The constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +89,22 @@ impl Process for SuzukiKasami {
     type Message = Message;
     type Timer = ();
     type Stable = ();
+
+    fn turn(held: Held<'_, Self>, turn: &Turn<'_>) -> bool {
+        let token = match held {
+            Held::Process(process) => {
+                turn.list(&mut process.requested);
+                process.token.as_mut()
+            }
+            Held::Message(Message::Privilege(token)) => Some(token),
+            Held::Message(Message::Request(_)) => None,
+        };
+        if let Some(token) = token {
+            turn.list(&mut token.served);
+            token.queue.iter_mut().for_each(|waiting| *waiting = turn.address(*waiting));
+        }
+        true
+    }
 
     fn on_start(recovered: Option<()>, cx: &mut Context<'_, Self>) -> Self {
         let nobody = vec![0; cx.process_count()];

@@ -17,7 +17,7 @@ pub use message::{Generation, Message, Permission};
 
 use super::{Command, Mutex, Output, State, Token};
 use crate::topology::Ring;
-use crate::{Address, Context, Id, Process, Suspicion};
+use crate::{Address, Context, Held, Id, Process, Suspicion, Turn};
 
 /// The constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +100,23 @@ impl Process for TokenRing {
     type Timer = Timer;
     /// The latest token that I know of, so that none of the past is issued again.
     type Stable = Generation;
+
+    fn turn(held: Held<'_, Self>, turn: &Turn<'_>) -> bool {
+        let rename = |generation: &mut Generation| generation.by = generation.by.map(|by| turn.address(by));
+        match held {
+            Held::Process(process) => {
+                rename(&mut process.generation);
+                process.token.iter_mut().for_each(|permission| rename(&mut permission.generation));
+                process.suspected = process.suspected.iter().map(|&other| turn.address(other)).collect();
+            }
+            Held::Message(Message::Token(permission)) => rename(&mut permission.generation),
+            Held::Message(Message::Wake(id) | Message::Missing(id)) => *id = turn.id(*id),
+            Held::Message(Message::Recall(generation) | Message::Superseded(generation)) => {
+                rename(generation);
+            }
+        }
+        true
+    }
 
     /// S4: "Um dos processos é iniciado com um token". One that comes back after a crash has none.
     fn on_start(recovered: Option<Generation>, cx: &mut Context<'_, Self>) -> Self {

@@ -1,0 +1,131 @@
+//! Processes that are interchangeable.
+
+use habemus::election::{Command, Election, Output};
+use habemus::topology::Ring;
+use habemus::{Address, Context, Held, Id, Process, System, Turn};
+use habemus_check::{CheckError, Control, Order, Properties, Report, Setting, Verdict, check_system};
+
+use crate::help::{model, setup};
+use crate::reduction::both;
+
+#[test]
+fn where_processes_are_interchangeable_a_turn_of_all_is_no_other_state() {
+    // Draws make the second ring endless in size.
+    for (name, processes, depth, times) in [
+        ("anonymous-ring", 4, None, 3),
+        ("itai-rodeh", 4, Some(9), 3),
+        ("token-ring", 4, None, 3),
+        // Each counts the requests of the others, so it is seldom all the same who is where.
+        ("suzuki-kasami", 3, None, 1),
+    ] {
+        for order in [Order::Fifo, Order::Any] {
+            let (plain, turned) = both(|symmetry| {
+                let model = model(name, processes).with(|setting| {
+                    setting.order = order;
+                    setting.properties = Properties::All;
+                    setting.keep_going = true;
+                    setting.liveness = false;
+                    setting.reduction = false;
+                    setting.symmetry = symmetry;
+                    setting.most_depth = depth;
+                });
+                model.run()
+            });
+            let (plain, turned) = (plain.states, turned.states);
+            assert!(turned * times < plain, "{name}: {turned} of {plain}");
+        }
+    }
+}
+
+#[test]
+fn a_counterexample_is_told_as_it_happened_and_not_as_it_was_kept() {
+    for (name, variant, property) in
+        [("token-ring", "mutant-hasty", "EM1"), ("suzuki-kasami", "mutant-forgetful", "EM2")]
+    {
+        let [plain, turned] = [false, true].map(|symmetry| {
+            let broken = model(name, 3).option("variant", variant).property(property);
+            broken.with(|setting| (setting.symmetry, setting.reduction) = (symmetry, false)).run()
+        });
+        let line = turned.property(property).expect("it was asked for");
+        assert_eq!(line.verdict, Verdict::Violated, "{turned:#?}");
+        assert_eq!(line.steps, plain.property(property).and_then(|line| line.steps), "both are shortest");
+        let trace = line.counterexample.as_ref().expect("it is broken");
+        let replayed = habemus_check::replay(trace, None).expect("the processes do the same again");
+        assert_eq!(Some(replayed.steps), line.steps);
+    }
+}
+
+/// A ring on which a word goes round once, and then leads whoever may.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Whisper {
+    begun: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leader {
+    /// Whoever began.
+    WhoBegan,
+    /// The process at the first place, which should not say that all are alike.
+    TheFirst,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+struct Word;
+
+impl habemus::Message for Word {
+    fn kind(&self) -> &'static str {
+        "Word"
+    }
+}
+
+impl Process for Whisper {
+    type Problem = Election;
+    type Topology = Ring;
+    type Config = Leader;
+    type Message = Word;
+    type Timer = ();
+    type Stable = ();
+
+    fn turn(_: Held<'_, Self>, _: &Turn<'_>) -> bool {
+        true
+    }
+
+    fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
+        Whisper { begun: false }
+    }
+
+    fn on_command(&mut self, _: Command, cx: &mut Context<'_, Self>) {
+        self.begun = true;
+        cx.send(cx.successor(), Word);
+    }
+
+    fn on_message(&mut self, _: Address, word: Word, cx: &mut Context<'_, Self>) {
+        let leads = match cx.config() {
+            Leader::WhoBegan => self.begun,
+            Leader::TheFirst => cx.me() == Address(0),
+        };
+        if leads {
+            cx.output(Output::leads());
+        } else {
+            cx.send(cx.successor(), word);
+        }
+    }
+}
+
+fn whisper(leader: Leader) -> Result<Report, CheckError> {
+    let ids = vec![Id(1), Id(2), Id(3)];
+    let system: System<Whisper> = System::new(Ring::new(3), ids, leader).expect("three processes");
+    let setting =
+        Setting { properties: Properties::Named(vec!["uniqueness".to_owned()]), ..Setting::default() };
+    check_system(&setup("anonymous-ring", system, None), &setting, &Control::default())
+}
+
+#[test]
+fn a_process_that_minds_its_place_is_named() {
+    whisper(Leader::WhoBegan).expect("it does not mind where it stands");
+    let said = whisper(Leader::TheFirst).expect_err("what it says of itself is not so").to_string();
+    assert!(
+        said.contains("process") && said.contains("Word") && said.contains("one place further on"),
+        "{said}"
+    );
+}
