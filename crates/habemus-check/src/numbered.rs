@@ -5,7 +5,8 @@ use std::time::Duration;
 use habemus::catalogue::Setup;
 use habemus::clock::VectorClock;
 use habemus::{
-    Address, Command, Context, Effect, Problem, Process, Status, Step, Suspicion, System, Topology, Turn,
+    Address, Command, Context, Effect, Held, Problem, Process, Status, Step, Suspicion, System, Topology,
+    Turn,
 };
 use habemus_trace::Trace;
 use smallvec::SmallVec;
@@ -17,9 +18,11 @@ use crate::protocol::{Alarm, Cause, ItemKind, Judgement, Life, Protocol, Reacted
 use crate::setting::{ANY_NUMBER, Setting, Timers};
 use crate::watching::{Seen, Sight, Watching};
 
+mod renaming;
 mod times;
 mod turns;
-use times::{is_timeless, least};
+use renaming::{Later, renamed_clock};
+use times::{MUCH_LATER, is_timeless, least};
 use turns::turns;
 
 /// The processes of one system, numbered.
@@ -275,12 +278,11 @@ impl<P: Process> Numbered<P> {
 
     fn reactions(&self, local: &Local<P>, cause: &Cause) -> Result<Reacted, Trouble> {
         let deeds = self.deeds(local, cause)?;
-        if self.timeless && !self.would_do_later(local, cause, &deeds)? {
-            let process = self.system().id_of(local.place).0;
+        let process = self.system().id_of(local.place).0;
+        if self.timeless && !self.does_not_mind(&self.later(MUCH_LATER), local, cause, &deeds)? {
             return Err(Trouble::Timebound { process, event: self.describe(local, cause) });
         }
-        if self.turns && !self.would_do_elsewhere(local, cause, &deeds)? {
-            let process = self.system().id_of(local.place).0;
+        if self.turns && !self.does_not_mind(&self.turn(), local, cause, &deeds)? {
             return Err(Trouble::Placebound { process, event: self.describe(local, cause) });
         }
         let mut reactions = Reacted::new();
@@ -288,6 +290,14 @@ impl<P: Process> Numbered<P> {
             reactions.push(self.reaction(local, cause, deed)?);
         }
         Ok(reactions)
+    }
+
+    fn later(&self, by: u64) -> Later<'_, P> {
+        Later { config: &self.system().config, by }
+    }
+
+    fn turn(&self) -> Turn<'_> {
+        Turn::new(&self.system().ids)
     }
 
     /// An event in words.
@@ -321,21 +331,17 @@ impl<P: Process> Protocol for Numbered<P> {
     }
 
     fn turned(&self, local: u32) -> u32 {
-        let mut local = self.locals.value(local).clone();
-        self.turn_local(&mut local);
-        self.locals.number(local)
+        self.locals.number(self.renamed(self.locals.value(local), &self.turn()))
     }
 
     fn turned_item(&self, item: u32) -> u32 {
-        let mut item = self.items.value(item).clone();
-        self.turn_item(&mut item);
-        self.items.number(item)
+        self.renamed_item(item, &self.turn())
     }
 
     fn turned_monitors(&self, monitors: u32) -> u32 {
         self.watching.turned(monitors, |seen| {
-            seen.process = Turn::new(&self.system().ids).address(seen.process);
-            seen.clock = seen.clock.as_ref().map(|clock| self.turned_clock(clock));
+            seen.process = self.turn().address(seen.process);
+            seen.clock = seen.clock.as_ref().map(|clock| renamed_clock::<P>(clock, &self.turn()));
         })
     }
 
@@ -416,23 +422,21 @@ impl<P: Process> Protocol for Numbered<P> {
     }
 
     fn least_time(&self, local: u32) -> Option<u64> {
-        least(|visit| self.visit_local(&mut self.locals.value(local).clone(), visit))
+        let Body::Up { mut process, .. } = self.locals.value(local).body.clone() else { return None };
+        least(|visit| _ = P::times(Held::Process(&mut process), &self.system().config, visit))
     }
 
     fn least_time_of_item(&self, item: u32) -> Option<u64> {
-        least(|visit| self.visit_item(&mut self.items.value(item).clone(), visit))
+        let Item::Message { mut message, .. } = self.items.value(item).clone() else { return None };
+        least(|visit| _ = P::times(Held::Message(&mut message), &self.system().config, visit))
     }
 
     fn earlier(&self, local: u32, by: u64) -> u32 {
-        let mut local = self.locals.value(local).clone();
-        self.visit_local(&mut local, &mut |time| time.0 -= by);
-        self.locals.number(local)
+        self.locals.number(self.renamed(self.locals.value(local), &self.later(by.wrapping_neg())))
     }
 
     fn earlier_item(&self, item: u32, by: u64) -> u32 {
-        let mut item = self.items.value(item).clone();
-        self.visit_item(&mut item, &mut |time| time.0 -= by);
-        self.items.number(item)
+        self.renamed_item(item, &self.later(by.wrapping_neg()))
     }
 
     fn notice(&self, suspicion: Suspicion) -> u32 {
