@@ -14,6 +14,10 @@ use crate::rows::{CHUNK, Rows, room};
 /// The shards are locked one by one, so that threads seldom wait for each other. A power of two.
 pub(crate) const SHARDS: usize = 64;
 
+/// A slot without a state. It is not 0: the system gives memory full of zeros only when it is written to, and to read it
+/// before is to be given it twice, with all threads held up.
+const FREE: u64 = u64::MAX;
+
 /// The number of a state: its place in its shard, times [`SHARDS`], plus the shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct StateId(pub(crate) u32);
@@ -31,7 +35,7 @@ pub(crate) struct Visited {
 
 #[derive(Debug)]
 struct Shard {
-    /// Open addressing: the high half of the hash, and the place of the state plus one; 0 is free.
+    /// Open addressing: the high half of the hash, and the place of the state.
     slots: Vec<u64>,
     states: Rows,
     parents: Vec<Vec<u32>>,
@@ -216,10 +220,10 @@ impl Shard {
             return;
         }
         let size = needed.max(self.slots.len() * 3 / 2).max(64);
-        let old = std::mem::replace(&mut self.slots, vec![0; size]);
-        for slot in old.into_iter().filter(|slot| *slot != 0) {
+        let old = std::mem::replace(&mut self.slots, vec![FREE; size]);
+        for slot in old.into_iter().filter(|slot| *slot != FREE) {
             let mut at = self.slot(slot);
-            while self.slots[at] != 0 {
+            while self.slots[at] != FREE {
                 at = self.next(at);
             }
             self.slots[at] = slot;
@@ -231,8 +235,8 @@ impl Shard {
     fn fetch(&self, heads: &[(u64, u32)]) {
         let first = |&(hash, _): &(u64, u32)| {
             let slot = self.slots[self.slot(hash)];
-            let is_likely = slot != 0 && slot >> 32 == hash >> 32;
-            if is_likely { u64::from(self.states.first((slot as u32 - 1) as usize)) } else { 0 }
+            let is_likely = slot != FREE && slot >> 32 == hash >> 32;
+            if is_likely { u64::from(self.states.first(slot as u32 as usize)) } else { 0 }
         };
         std::hint::black_box(heads.iter().map(first).sum::<u64>());
     }
@@ -254,11 +258,11 @@ impl Shard {
         let mut at = self.slot(hash);
         loop {
             let slot = self.slots[at];
-            if slot == 0 {
+            if slot == FREE {
                 return Err(at);
             }
             if slot >> 32 == hash >> 32 {
-                let place = (slot as u32 - 1) as usize;
+                let place = slot as u32 as usize;
                 if self.states.is(place, state) {
                     return Ok(place);
                 }
@@ -275,7 +279,7 @@ impl Shard {
         }
         self.states.push(state);
         self.parents[place / CHUNK].push(parent);
-        self.slots[free] = (hash >> 32) << 32 | (place + 1) as u64;
+        self.slots[free] = (hash >> 32) << 32 | place as u64;
     }
 }
 

@@ -14,7 +14,7 @@ use crate::protocol::{Act, Alarm, Judgement, Label, Life, Protocol, Trouble};
 use crate::reactions::{Reactions, Reflex, Reflexes};
 use crate::reduction;
 use crate::row::{self, append, put, situation};
-use crate::setting::{Setting, Start, Timers};
+use crate::setting::{Order, Setting, Start, Timers};
 
 mod blocks;
 mod faults;
@@ -46,6 +46,8 @@ pub(crate) struct World {
     pub(crate) turns: bool,
     /// The processes, as a set of bits, that each process may send to, itself aside.
     pub(crate) receivers: Vec<u32>,
+    /// Whether everybody may send to everybody at any time: then nobody is ever alone.
+    crowded: bool,
 }
 
 /// An initial state, and how it came about: each client's wishes and each process's choice.
@@ -58,8 +60,10 @@ impl World {
             let others = (0..processes).filter(|&to| to != from && protocol.linked(from as u8, to as u8));
             others.fold(0, |set, to| set | 1_u32 << to)
         };
-        let receivers = (0..processes).map(links).collect();
+        let receivers: Vec<u32> = (0..processes).map(links).collect();
+        let to_all = |to: &u32| to.count_ones() as usize + 1 == processes;
         World {
+            crowded: setting.order == Order::Any && receivers.iter().all(to_all),
             receivers,
             inboxes: Inboxes::new(),
             reactions: Reactions::default(),
@@ -305,7 +309,7 @@ impl<'w> Worker<'w> {
     /// property could tell apart: see the module [`reduction`](crate::reduction).
     pub(crate) fn choose_alone(&mut self, state: &[u32]) -> Result<Option<usize>, Trouble> {
         let n = self.world.processes;
-        if state[self.world.environment_at()] != 0 {
+        if self.world.crowded || state[self.world.environment_at()] != 0 {
             // Faults may strike anywhere.
             return Ok(None);
         }

@@ -14,6 +14,7 @@
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::{Hop, Successors, Worker};
 use crate::environment::Environment;
@@ -45,6 +46,9 @@ pub(super) struct BlockTable {
     pub(super) hops: Vec<Hop>,
     ends: Vec<Situation>,
 }
+
+/// A list that is short, nearly always.
+type Few<T> = SmallVec<[T; 8]>;
 
 /// Where steps lead, and the steps.
 type Way = (Vec<u32>, Vec<Label>);
@@ -114,14 +118,14 @@ impl Worker<'_> {
     }
 
     fn find_block(&mut self, start: Situation) -> Result<Block, Trouble> {
-        let (mut noticed, mut ends) = (Vec::new(), Vec::new());
-        let mut situations = vec![start];
-        // How each situation is come to: from which, and by which hop.
-        let mut arrivals: FxHashMap<Situation, Vec<(Situation, u32)>> = FxHashMap::default();
-        arrivals.insert(start, Vec::new());
+        let (mut noticed, mut ends) = (Few::new(), Few::new());
+        let mut situations: Few<Situation> = Few::from_elem(start, 1);
+        let mut places: FxHashMap<Situation, usize> = FxHashMap::default();
+        places.insert(start, 0);
+        // To which situation, from which, and by which hop, without anybody noticing.
+        let mut ways: Few<(usize, Situation, u32)> = Few::new();
         let mut next = 0;
         while let Some(&situation) = situations.get(next) {
-            next += 1;
             let moves = self.ordinary_moves_of(situation)?;
             if moves.is_empty() {
                 ends.push(situation);
@@ -129,20 +133,23 @@ impl Worker<'_> {
             for index in moves {
                 let hop = self.blocks.hops[index as usize];
                 if !hop.is_unnoticed() {
-                    noticed.push((situation, index));
+                    noticed.push((next, index));
                     continue;
                 }
-                let after = hop.situation();
-                if !arrivals.contains_key(&after) {
-                    situations.push(after);
-                }
-                arrivals.entry(after).or_default().push((situation, index));
+                let place = *places.entry(hop.situation()).or_insert_with(|| {
+                    situations.push(hop.situation());
+                    situations.len() - 1
+                });
+                ways.push((place, situation, index));
             }
+            next += 1;
         }
-        let mut kept = Vec::with_capacity(noticed.len());
-        for (situation, index) in noticed {
+        ways.sort_unstable_by_key(|(to, ..)| *to);
+        let mut kept = Few::new();
+        for (place, index) in noticed {
             let mut waits = false;
-            for &(before, taken) in &arrivals[&situation] {
+            let first = ways.partition_point(|(to, ..)| *to < place);
+            for &(_, before, taken) in ways[first..].iter().take_while(|(to, ..)| *to == place) {
                 waits = waits || self.might_wait(before, taken, index)?;
             }
             if !waits {
@@ -151,8 +158,8 @@ impl Worker<'_> {
         }
         let table = &mut self.blocks;
         let (first, from) = (table.hops.len() as u32, table.ends.len() as u32);
-        table.hops.append(&mut kept);
-        table.ends.append(&mut ends);
+        table.hops.extend(kept);
+        table.ends.extend(ends);
         Ok(Block {
             first,
             last: table.hops.len() as u32,
@@ -190,11 +197,12 @@ impl Worker<'_> {
         if let Some((first, last)) = self.blocks.moves.get(situation) {
             return Ok(first..last);
         }
-        let mut hops = Vec::new();
-        self.each_hop(situation, |_, hop| hops.push(hop))?;
-        hops.retain(Hop::is_ordinary);
         let first = self.blocks.hops.len() as u32;
-        self.blocks.hops.append(&mut hops);
+        self.each_hop(situation, |worker, hop| {
+            if hop.is_ordinary() {
+                worker.blocks.hops.push(hop);
+            }
+        })?;
         let last = self.blocks.hops.len() as u32;
         self.blocks.moves.keep(situation, (first, last));
         Ok(first..last)

@@ -33,8 +33,14 @@ impl Worker<'_> {
             return;
         }
         let places = 0..self.world.processes;
-        let least = places.clone().map(|place| self.least_time(situation(row, place))).min().unwrap_or(NONE);
-        if least == 0 || least == NONE {
+        let mut least = NONE;
+        for place in places.clone() {
+            least = least.min(self.least_time(situation(row, place)));
+            if least == 0 {
+                return;
+            }
+        }
+        if least == NONE {
             return;
         }
         for place in places {
