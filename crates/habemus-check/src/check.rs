@@ -7,6 +7,7 @@ use habemus::property::Monitor;
 use habemus::{Problem, Process, Status};
 use habemus_trace::Origin;
 
+use crate::circle::has_circle;
 use crate::environment::MOST_PARTITIONED;
 use crate::explore::{Control, Explored, Stop, explore};
 use crate::liveness;
@@ -313,8 +314,8 @@ fn finish(
             );
         }
         // What goes on for ever is looked for among all runs; where the chosen ones all end, all do.
-        let endless = explored.stop == Stop::Exhausted && world.setting.liveness;
-        if endless && liveness::has_circle(&world, &explored)? {
+        let endless = explored.stop == Stop::Exhausted && world.setting.liveness && explored.may_be_endless();
+        if endless && has_circle(&world, &explored, control)? {
             drop(explored);
             (world.setting.reduction, world.turns) = (false, false);
             explored = explore(&world, plan.checked.len(), control)?;
@@ -349,10 +350,17 @@ fn finish(
         broken[finding.property] = Some(Violation { path, cycle: None });
     }
     let exhausted = explored.stop == Stop::Exhausted;
-    if exhausted && world.setting.liveness {
-        for (index, broken) in broken.iter_mut().enumerate().filter(|(_, broken)| broken.is_none()) {
-            *broken = liveness::find(&world, &explored, index)?;
+    if exhausted && world.setting.liveness && explored.may_be_endless() {
+        let may_break = |index: usize| explored.lacking >> index & 1 == 1;
+        for (index, broken) in broken.iter_mut().enumerate() {
+            if broken.is_none() && may_break(index) {
+                *broken = liveness::find(&world, &explored, index, control)?;
+            }
         }
+    }
+    if exhausted && control.is_stopped() {
+        // All states were explored, but runs without end were not looked for to the end.
+        explored.stop = Stop::Interrupted;
     }
     let lines = plan.all.iter().map(|&(name, demand, promised)| {
         let index = plan.checked.iter().position(|checked| *checked == name);

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 
-use crate::protocol::Trouble;
+use crate::protocol::{Judgement, Trouble};
 use crate::visited::{Batch, NO_PARENT, SHARDS, StateId, Visited, hash, parts, shard_of};
 use crate::world::{Blocks, Opening, Successors, Worker, World};
 
@@ -17,8 +17,23 @@ pub struct Control {
     pub states: AtomicU64,
     /// How many steps from the beginning exploration is.
     pub depth: AtomicU32,
-    /// How many states of this depth are to be explored, and how many are done.
+    /// How many states of this depth are to be explored.
     pub level: AtomicU64,
+    /// How many states were looked at so far in search of runs without end.
+    pub circling: AtomicU64,
+}
+
+impl Control {
+    /// Whether the check is to be stopped.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Takes note of another state that was looked at in search of runs without end; says whether to go on.
+    pub(crate) fn circles(&self) -> bool {
+        self.circling.fetch_add(1, Ordering::Relaxed);
+        !self.is_stopped()
+    }
 }
 
 /// Why exploration ended.
@@ -62,12 +77,23 @@ pub(crate) struct Explored {
     pub(crate) reduced: u64,
     /// States in which something was taken in one go with something else.
     pub(crate) joined: u64,
+    /// The properties, as a set of bits, that would be broken if nothing more happened in some state.
+    pub(crate) lacking: u32,
+    /// Whether a step leads to a state that is no further from the beginning. Every circle has such a step.
+    leads_back: bool,
 }
 
 impl Explored {
     /// Whether not every order of events was explored.
     pub(crate) fn is_reduced(&self) -> bool {
         self.reduced > 0 || self.joined > 0
+    }
+
+    /// Whether runs without end are of interest: some may be there, and somebody may wait in them for ever.
+    pub(crate) fn may_be_endless(&self) -> bool {
+        // What was left out makes no difference: a run without end can be taken in the chosen order, step by step, and
+        // never comes to its end that way either.
+        self.lacking != 0 && self.leads_back
     }
 
     /// How many steps a state is from the beginning, on the shortest way.
@@ -150,11 +176,14 @@ pub(crate) fn explore(world: &World, properties: usize, control: &Control) -> Re
         depth += 1;
     };
     let (mut transitions, mut quiet, mut reduced, mut joined) = (0, 0, 0, 0);
+    let (mut lacking, mut leads_back) = (0, false);
     for explorer in &mut explorers {
         transitions += explorer.transitions;
         quiet += explorer.quiet;
         reduced += explorer.reduced;
         joined += explorer.joined;
+        lacking |= explorer.lacking;
+        leads_back |= explorer.leads_back;
         reached |= explorer.worker.reached;
     }
     drop(explorers);
@@ -171,6 +200,8 @@ pub(crate) fn explore(world: &World, properties: usize, control: &Control) -> Re
         reached,
         reduced,
         joined,
+        lacking,
+        leads_back,
     })
 }
 
@@ -200,6 +231,8 @@ struct Explorer<'w> {
     quiet: u64,
     reduced: u64,
     joined: u64,
+    lacking: u32,
+    leads_back: bool,
 }
 
 impl<'w> Explorer<'w> {
@@ -218,6 +251,8 @@ impl<'w> Explorer<'w> {
             quiet: 0,
             reduced: 0,
             joined: 0,
+            lacking: 0,
+            leads_back: false,
         }
     }
 
@@ -229,8 +264,9 @@ impl<'w> Explorer<'w> {
         let hash = hash(state);
         let shard = shard_of(hash);
         self.batches[shard].push(hash, NO_PARENT, state);
-        self.visited.add(shard, &mut self.batches[shard]);
-        let broken = self.worker.judge(state[self.world.monitors_at()]).broken;
+        self.visited.add(shard, &mut self.batches[shard], 0);
+        let Judgement { broken, lacking } = self.worker.judge(state[self.world.monitors_at()]);
+        self.lacking |= lacking;
         self.note(broken, false, state);
     }
 
@@ -261,7 +297,7 @@ impl<'w> Explorer<'w> {
         }
         for shard in (self.first_shard..SHARDS).chain(0..self.first_shard) {
             if self.batches[shard].len() > 0 {
-                self.visited.add(shard, &mut self.batches[shard]);
+                self.leads_back |= self.visited.add(shard, &mut self.batches[shard], highs[shard]);
             }
         }
         Ok(())
@@ -295,15 +331,16 @@ impl<'w> Explorer<'w> {
             self.batches[shard].push(hash, id, next);
             if next[monitors_at] != monitors {
                 let before = self.worker.judge(monitors).broken;
-                let after = self.worker.judge(next[monitors_at]).broken;
-                self.note(after & !before, false, next);
+                let after = self.worker.judge(next[monitors_at]);
+                self.lacking |= after.lacking;
+                self.note(after.broken & !before, false, next);
             }
             // A shard that is busy can be tried again with the next state.
             let batch = &mut self.batches[shard];
             if batch.len() >= MOST_BATCHED {
-                self.visited.add(shard, batch);
+                self.leads_back |= self.visited.add(shard, batch, highs[shard]);
             } else if batch.len() >= BATCH {
-                self.visited.try_add(shard, batch);
+                self.leads_back |= self.visited.try_add(shard, batch, highs[shard]);
             }
         }
         self.successors = successors;
@@ -336,7 +373,7 @@ impl<'w> Explorer<'w> {
     /// Why to stop here, if there is a reason.
     fn halt(&self, block: usize) -> Option<Stop> {
         let setting = &self.world.setting;
-        if self.control.stop.load(Ordering::Relaxed) {
+        if self.control.is_stopped() {
             return Some(Stop::Interrupted);
         }
         if setting.most_states.is_some_and(|most| self.visited.len() >= most) {

@@ -30,6 +30,7 @@
 //! ```
 
 mod check;
+mod circle;
 mod environment;
 mod explore;
 pub mod guarantees;

@@ -18,7 +18,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::check::Violation;
-use crate::explore::Explored;
+use crate::explore::{Control, Explored};
 use crate::path::{path_through, states_to};
 use crate::protocol::{Act, Label, Trouble};
 use crate::row::situation;
@@ -26,18 +26,20 @@ use crate::setting::ANY_NUMBER;
 use crate::visited::{SHARDS, StateId};
 use crate::world::{Successors, Worker, World};
 
-/// A shortest way into a fair circle in which the property is lacking for ever, and round in it, if there is one.
+/// A shortest way into a fair circle in which the property is lacking for ever, and round in it, if there is one. If the
+/// search is stopped, there is none.
 pub(crate) fn find(
     world: &World,
     explored: &Explored,
     property: usize,
+    control: &Control,
 ) -> Result<Option<Violation>, Trouble> {
     if world.setting.entries != ANY_NUMBER || world.one_shot {
-        return find_for(world, explored, property, None);
+        return find_for(world, explored, property, None, control);
     }
     // There is always somebody who waits: what must not be is that it is always the same one.
     for place in 0..world.processes() {
-        if let Some(violation) = find_for(world, explored, property, Some(place))? {
+        if let Some(violation) = find_for(world, explored, property, Some(place), control)? {
             return Ok(Some(violation));
         }
     }
@@ -49,14 +51,18 @@ fn find_for(
     explored: &Explored,
     property: usize,
     whose: Option<usize>,
+    control: &Control,
 ) -> Result<Option<Violation>, Trouble> {
-    let mut search = Search::new(world, explored, property);
+    let mut search = Search::new(world, explored, property, control);
     search.whose = whose;
     let roots = search.lacking_states();
     loop {
         let draws = search.draws.len();
         for &root in &roots {
             search.components_from(root)?;
+        }
+        if control.is_stopped() {
+            return Ok(None);
         }
         if search.draws.len() == draws {
             break;
@@ -67,40 +73,11 @@ fn find_for(
     search.nearest.take().map(|nearest| search.violation(&nearest)).transpose()
 }
 
-/// Whether some run goes on for ever among the states that were reached: Kahn's way, which takes away whatever
-/// nothing leads to, until nothing is left but circles and what they lead to.
-pub(crate) fn has_circle(world: &World, explored: &Explored) -> Result<bool, Trouble> {
-    let mut search = Search::new(world, explored, 0);
-    let lens = explored.visited.lens();
-    let all = lens
-        .iter()
-        .enumerate()
-        .flat_map(|(shard, &len)| (0..len).map(move |place| StateId((place * SHARDS + shard) as u32)));
-    let mut incoming: FxHashMap<StateId, u32> = FxHashMap::default();
-    for state in all.clone() {
-        for next in search.all_next(state)? {
-            *incoming.entry(next).or_default() += 1;
-        }
-    }
-    let mut free: Vec<StateId> = all.filter(|state| !incoming.contains_key(state)).collect();
-    while let Some(state) = free.pop() {
-        for next in search.all_next(state)? {
-            if let Some(count) = incoming.get_mut(&next) {
-                *count -= 1;
-                if *count == 0 {
-                    incoming.remove(&next);
-                    free.push(next);
-                }
-            }
-        }
-    }
-    Ok(!incoming.is_empty())
-}
-
 /// Tarjan's search over the states in which the property is lacking, without recursion: paths are long.
 struct Search<'w> {
     world: &'w World,
     explored: &'w Explored,
+    control: &'w Control,
     worker: Worker<'w>,
     successors: Successors,
     property: usize,
@@ -135,10 +112,11 @@ struct Frame {
 }
 
 impl<'w> Search<'w> {
-    fn new(world: &'w World, explored: &'w Explored, property: usize) -> Self {
+    fn new(world: &'w World, explored: &'w Explored, property: usize, control: &'w Control) -> Self {
         Search {
             world,
             explored,
+            control,
             worker: Worker::new(world),
             successors: Successors::labelled(),
             property,
@@ -201,30 +179,9 @@ impl<'w> Search<'w> {
         Ok(next)
     }
 
-    /// Where ordinary steps lead that was reached.
-    fn all_next(&mut self, state: StateId) -> Result<Vec<StateId>, Trouble> {
-        let row = self.explored.visited.state(state);
-        let mut successors = std::mem::take(&mut self.successors);
-        self.worker.expand(&row, &mut successors)?;
-        let labels = successors.labels.as_deref().unwrap_or_default();
-        let steps = successors.states.chunks_exact(self.world.width()).zip(labels);
-        let ordinary = steps.filter(|(_, label)| is_ordinary(**label));
-        let mut next: Vec<StateId> =
-            ordinary.filter_map(|(row, _)| self.explored.visited.find(row)).collect();
-        if self.world.setting.reduction && row[self.world.environment_at()] == 0 {
-            self.worker.expand_blocks(&row, &mut successors)?;
-            let rows = successors.states.chunks_exact(self.world.width());
-            next.extend(rows.filter_map(|row| self.explored.visited.find(row)));
-            next.sort_unstable();
-            next.dedup();
-        }
-        self.successors = successors;
-        Ok(next)
-    }
-
     /// Finishes every component that can be reached from `root`.
     fn components_from(&mut self, root: StateId) -> Result<(), Trouble> {
-        if self.met.contains_key(&root) {
+        if self.met.contains_key(&root) || self.control.is_stopped() {
             return Ok(());
         }
         let mut frames = vec![self.enter(root)?];
@@ -235,6 +192,9 @@ impl<'w> Search<'w> {
                     let low = self.met[&next].min(self.low[&state]);
                     self.low.insert(state, low);
                 } else if !self.met.contains_key(&next) {
+                    if !self.control.circles() {
+                        return Ok(());
+                    }
                     let frame = self.enter(next)?;
                     frames.push(frame);
                 }

@@ -111,32 +111,37 @@ impl Visited {
         self.states.load(Ordering::Relaxed)
     }
 
-    /// Adds the states of a batch to their shard, and empties the batch; says how many were new.
+    /// Adds the states of a batch to their shard, and empties the batch; says whether one of them was among the first
+    /// `old` of the shard.
     ///
     /// # Panics
     /// If there are more than 2³² states: a limit on memory comes first.
-    pub(crate) fn add(&self, shard: usize, batch: &mut Batch) -> u64 {
-        self.add_to(self.shard(shard), batch)
+    pub(crate) fn add(&self, shard: usize, batch: &mut Batch, old: usize) -> bool {
+        self.add_to(self.shard(shard), batch, old)
     }
 
     /// The same, unless another thread is at the shard.
-    pub(crate) fn try_add(&self, shard: usize, batch: &mut Batch) {
+    pub(crate) fn try_add(&self, shard: usize, batch: &mut Batch, old: usize) -> bool {
         match self.shards[shard].try_lock() {
-            Ok(guard) => _ = self.add_to(guard, batch),
-            Err(TryLockError::Poisoned(poisoned)) => _ = self.add_to(poisoned.into_inner(), batch),
-            Err(TryLockError::WouldBlock) => {}
+            Ok(guard) => self.add_to(guard, batch, old),
+            Err(TryLockError::Poisoned(poisoned)) => self.add_to(poisoned.into_inner(), batch, old),
+            Err(TryLockError::WouldBlock) => false,
         }
     }
 
-    fn add_to(&self, mut guard: MutexGuard<'_, Shard>, batch: &mut Batch) -> u64 {
+    fn add_to(&self, mut guard: MutexGuard<'_, Shard>, batch: &mut Batch, old: usize) -> bool {
         let inner = &mut *guard;
         let mut new = 0;
+        let mut earliest = usize::MAX;
         inner.reserve(batch.len());
         inner.fetch(&batch.heads);
         for (&(hash, parent), state) in batch.heads.iter().zip(batch.words.chunks_exact(self.width)) {
-            if let Err(free) = inner.find(hash, state) {
-                inner.push(free, hash, state, parent);
-                new += 1;
+            match inner.find(hash, state) {
+                Ok(place) => earliest = earliest.min(place),
+                Err(free) => {
+                    inner.push(free, hash, state, parent);
+                    new += 1;
+                }
             }
         }
         batch.clear();
@@ -146,7 +151,7 @@ impl Visited {
         );
         drop(guard);
         self.states.fetch_add(new, Ordering::Relaxed);
-        new
+        earliest < old
     }
 
     /// The number of a state, if it was reached.
@@ -291,16 +296,16 @@ mod tests {
     fn states_are_found_again_with_their_parents_and_counted_once() {
         let visited = Visited::new(4);
         let state = |number: u32| [number, number / 7, 3, number ^ 5];
-        let mut new = 0;
         for round in 0..2 {
             for number in 0..20_000 {
                 let hash = hash(&state(number));
                 let mut batch = Batch::default();
                 let parent = if number == 0 { NO_PARENT } else { StateId(number - 1) };
                 batch.push(hash, parent, &state(number));
-                new += visited.add(shard_of(hash), &mut batch);
+                let was_there = visited.add(shard_of(hash), &mut batch, usize::MAX);
+                assert_eq!(was_there, round == 1, "{number}");
             }
-            assert_eq!((new, visited.len()), (20_000, 20_000), "round {round}");
+            assert_eq!(visited.len(), 20_000, "round {round}");
         }
         for number in [0, 1, 12_345, 19_999] {
             let id = visited.find(&state(number)).expect("it was added");

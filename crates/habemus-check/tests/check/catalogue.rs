@@ -1,7 +1,9 @@
 //! What the checker says of algorithms of the catalogue.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use habemus::Address;
-use habemus_check::{Extent, Order, Start, Verdict};
+use habemus_check::{Control, Extent, Order, Start, Verdict};
 
 use crate::help::model;
 
@@ -66,6 +68,26 @@ fn limits_end_a_check_and_are_named() {
     let big = ring.with(|setting| setting.most_memory = Some(1)).run();
     assert_eq!((big.extent, big.stop.as_str()), (Extent::Bounded, "the limit on memory was reached"));
     assert!(big.properties.iter().all(|line| line.verdict != Verdict::Holds), "{big:#?}");
+}
+
+#[test]
+fn a_check_that_is_stopped_while_it_looks_for_runs_without_end_says_so() {
+    let (control, over) = (Control::default(), AtomicBool::new(false));
+    let locks = model("ricart-agrawala", 3).with(|setting| setting.entries = 2);
+    let report = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while control.circling.load(Ordering::Relaxed) == 0 && !over.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            control.stop.store(true, Ordering::Relaxed);
+        });
+        let report = locks.run_under(&control);
+        over.store(true, Ordering::Relaxed);
+        report.expect("the model makes sense")
+    });
+    assert!(control.circling.load(Ordering::Relaxed) > 0, "it was looked for");
+    assert_eq!((report.extent, report.stop.as_str()), (Extent::Bounded, "it was interrupted"));
+    assert!(report.properties.iter().all(|line| line.verdict != Verdict::Holds), "{report:#?}");
 }
 
 #[test]

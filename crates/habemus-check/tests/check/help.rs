@@ -78,6 +78,10 @@ impl Model {
     }
 
     pub(crate) fn try_run(&self) -> Result<Report, CheckError> {
+        self.run_under(&Control::default())
+    }
+
+    pub(crate) fn run_under(&self, control: &Control) -> Result<Report, CheckError> {
         let request = Request {
             algorithm: self.algorithm,
             ids: self.ids.iter().copied().map(Id).collect(),
@@ -88,7 +92,7 @@ impl Model {
             seed: 1,
             signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
         };
-        check(&request, &self.setting, &Control::default())
+        check(&request, &self.setting, control)
     }
 
     pub(crate) fn run(&self) -> Report {

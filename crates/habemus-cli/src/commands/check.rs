@@ -167,7 +167,10 @@ impl Check {
         let progress = output::Progress::new("states", move || {
             let (depth, level) = (&watched.depth, &watched.level);
             let (depth, level) = (depth.load(Ordering::Relaxed), level.load(Ordering::Relaxed));
-            let remark = format!("depth {depth}, {} there", show::plural(level, "state", "states"));
+            let remark = match watched.circling.load(Ordering::Relaxed) {
+                0 => format!("depth {depth}, {} there", show::plural(level, "state", "states")),
+                looked => format!("runs without end: {} looked at", show::grouped(looked)),
+            };
             (watched.states.load(Ordering::Relaxed), 0, remark)
         });
         let report = habemus_check::check(&request, &setting, &control);

@@ -1,0 +1,96 @@
+//! Whether some run goes on for ever.
+
+use crate::explore::{Control, Explored};
+use crate::protocol::Trouble;
+use crate::visited::{SHARDS, StateId};
+use crate::world::{Successors, Worker, World};
+
+/// Whether some run goes on for ever among those that were explored: whether a search in depth comes back to a state that it
+/// has not left yet. If it is stopped on the way, it has found none.
+///
+/// What was left out makes no difference: a run without end can be taken in the chosen order, step by step, and never comes
+/// to its end that way either.
+pub(crate) fn has_circle(world: &World, explored: &Explored, control: &Control) -> Result<bool, Trouble> {
+    let lens = explored.visited.lens();
+    let room = lens.iter().max().map_or(0, |most| most * SHARDS);
+    let mut stages = vec![Stage::Unmet; room];
+    let mut steps = Steps { world, explored, worker: Worker::new(world), successors: Successors::default() };
+    // The states that are being visited, and where in `open` what comes after each begins.
+    let mut way: Vec<(StateId, usize)> = Vec::new();
+    let mut open: Vec<StateId> = Vec::new();
+    for (shard, &len) in lens.iter().enumerate() {
+        for root in (0..len).map(|place| StateId((place * SHARDS + shard) as u32)) {
+            open.push(root);
+            while let Some(state) = open.pop() {
+                match stages[state.0 as usize] {
+                    Stage::Done => {}
+                    Stage::Begun => return Ok(true),
+                    Stage::Unmet if !control.circles() => return Ok(false),
+                    Stage::Unmet => {
+                        stages[state.0 as usize] = Stage::Begun;
+                        way.push((state, open.len()));
+                        steps.collect(state, &mut open)?;
+                    }
+                }
+                while let Some(&(state, first)) = way.last() {
+                    if open.len() > first {
+                        break;
+                    }
+                    stages[state.0 as usize] = Stage::Done;
+                    way.pop();
+                }
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// How far the visit of a state is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Unmet,
+    /// What comes after it is being visited.
+    Begun,
+    Done,
+}
+
+/// The steps that were explored, once more.
+struct Steps<'w> {
+    world: &'w World,
+    explored: &'w Explored,
+    worker: Worker<'w>,
+    successors: Successors,
+}
+
+impl Steps<'_> {
+    /// Adds the states to which the explored steps out of a state lead.
+    fn collect(&mut self, state: StateId, to: &mut Vec<StateId>) -> Result<(), Trouble> {
+        let row = self.explored.visited.state(state);
+        let first = to.len();
+        if self.world.setting.reduction {
+            if let Some(place) = self.worker.choose_alone(&row)? {
+                self.worker.expand_alone(&row, place, &mut self.successors)?;
+                self.find(to);
+                // As in exploration: one of these steps must have led to where nobody had been.
+                let depth = self.explored.depth_of(state);
+                if to[first..].iter().any(|&next| self.explored.depth_of(next) > depth) {
+                    return Ok(());
+                }
+                to.truncate(first);
+            }
+            if row[self.world.environment_at()] == 0 {
+                self.worker.expand_blocks(&row, &mut self.successors)?;
+                self.find(to);
+                return Ok(());
+            }
+        }
+        self.worker.expand(&row, &mut self.successors)?;
+        self.find(to);
+        Ok(())
+    }
+
+    fn find(&self, to: &mut Vec<StateId>) {
+        let rows = self.successors.states.chunks_exact(self.world.width());
+        to.extend(rows.filter_map(|row| self.explored.visited.find(row)));
+    }
+}
