@@ -5,6 +5,7 @@ use std::time::Instant;
 use habemus::catalogue::{self, Request, Setup, SetupError, Visitor};
 use habemus::property::Monitor;
 use habemus::{Problem, Process, Status};
+use habemus_report::grouped;
 use habemus_trace::Origin;
 
 use crate::circle::has_circle;
@@ -304,7 +305,7 @@ fn finish(
         if explored.reduced > 0 {
             remarks.push(format!(
                 "of {} states only the steps of one process were explored: the others' can wait",
-                explored.reduced
+                grouped(explored.reduced)
             ));
         }
         if explored.joined > 0 {

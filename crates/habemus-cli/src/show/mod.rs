@@ -15,6 +15,7 @@ pub(crate) use check::check;
 pub(crate) use cost::{cost_csv, cost_heading, cost_row, cost_summary};
 pub(crate) use detectors::detectors;
 pub(crate) use guarantees::guarantees;
+pub(crate) use habemus_report::grouped;
 pub(crate) use plot::cost_plot;
 pub(crate) use quorum::quorum;
 pub(crate) use report::report;
@@ -46,19 +47,6 @@ pub(crate) fn wrap(label: &str, text: &str, width: usize) -> String {
     }
     lines.push('\n');
     lines
-}
-
-/// 1234567 as 1,234,567.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 /// Nanoseconds with a unit: 12.3 ms.
@@ -104,9 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_grouped_and_spans_have_units() {
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!(grouped(999), "999");
+    fn spans_have_units() {
         assert_eq!(span(12_345_678), "12.3 ms");
         assert_eq!(span(1_500_000_000), "1.50 s");
     }
