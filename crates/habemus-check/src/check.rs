@@ -167,9 +167,8 @@ fn tell_the_same(
         return Ok(report);
     }
     let again = check(&Setting { threads: 1, ..setting.clone() })?;
-    let is_whole = |line: &PropertyLine| line.counterexample.is_some();
-    let same =
-        report.properties.iter().zip(&again.properties).all(|(one, other)| is_whole(one) == is_whole(other));
+    let is_broken = |line: &PropertyLine| line.counterexample.is_some();
+    let same = report.properties.iter().map(is_broken).eq(again.properties.iter().map(is_broken));
     // It may have been interrupted.
     Ok(if same { again } else { report })
 }
@@ -301,6 +300,7 @@ fn finish(
     if world.turns {
         remarks.push("states that differ only by a turn of all processes were taken for the same".to_owned());
     }
+    let mut endless = explored.stop == Stop::Exhausted && explored.may_be_endless() && world.setting.liveness;
     if explored.is_reduced() || world.turns {
         if explored.reduced > 0 {
             remarks.push(format!(
@@ -315,8 +315,8 @@ fn finish(
             );
         }
         // What goes on for ever is looked for among all runs; where the chosen ones all end, all do.
-        let endless = explored.stop == Stop::Exhausted && world.setting.liveness && explored.may_be_endless();
-        if endless && has_circle(&world, &explored, control)? {
+        endless = endless && has_circle(&world, &explored, control)?;
+        if endless {
             drop(explored);
             (world.setting.reduction, world.turns) = (false, false);
             explored = explore(&world, plan.checked.len(), control)?;
@@ -351,7 +351,7 @@ fn finish(
         broken[finding.property] = Some(Violation { path, cycle: None });
     }
     let exhausted = explored.stop == Stop::Exhausted;
-    if exhausted && world.setting.liveness && explored.may_be_endless() {
+    if exhausted && endless {
         let may_break = |index: usize| explored.lacking >> index & 1 == 1;
         for (index, broken) in broken.iter_mut().enumerate() {
             if broken.is_none() && may_break(index) {

@@ -37,7 +37,13 @@ impl Rows {
     #[inline]
     pub(crate) fn push(&mut self, row: &[u32]) {
         if self.len.is_multiple_of(CHUNK) {
-            self.chunks.push(Chunk::Narrow(Vec::with_capacity(room(self.len) * self.width)));
+            let room = room(self.len) * self.width;
+            let chunk = if is_narrow(row) {
+                Chunk::Narrow(Vec::with_capacity(room))
+            } else {
+                Chunk::Wide(Vec::with_capacity(room))
+            };
+            self.chunks.push(chunk);
         }
         self.len += 1;
         let chunk = self.chunks.last_mut().expect("there is one by now");

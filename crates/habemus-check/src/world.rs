@@ -309,8 +309,8 @@ impl<'w> Worker<'w> {
     /// property could tell apart: see the module [`reduction`](crate::reduction).
     pub(crate) fn choose_alone(&mut self, state: &[u32]) -> Result<Option<usize>, Trouble> {
         let n = self.world.processes;
+        // Faults may strike anywhere.
         if self.world.crowded || state[self.world.environment_at()] != 0 {
-            // Faults may strike anywhere.
             return Ok(None);
         }
         let mut active = 0_u32;

@@ -66,6 +66,11 @@ impl Worker<'_> {
         let monitors = self.world.monitors_at();
         turned[monitors] = *entry(&mut self.turned.monitors, row[monitors])
             .get_or_insert_with(|| protocol.turned_monitors(row[monitors]));
+        debug_assert_eq!(
+            protocol.judge(turned[monitors]),
+            protocol.judge(row[monitors]),
+            "monitors treat all processes alike"
+        );
         turned
     }
 }
