@@ -109,7 +109,8 @@ impl From<Trouble> for CheckError {
 /// # Errors
 /// If the request or the setting makes no sense, or if the algorithm is not a pure state machine.
 pub fn check(request: &Request<'_>, setting: &Setting, control: &Control) -> Result<Report, CheckError> {
-    let mut report = catalogue::build(request, Check { setting, control }).map_err(CheckError::Setup)??;
+    let checked = catalogue::build(request).and_then(|chosen| chosen.accept(Check { setting, control }));
+    let mut report = checked.map_err(CheckError::Setup)??;
     for trace in report.properties.iter_mut().filter_map(|line| line.counterexample.as_mut()) {
         trace.header.origin = Some(Origin::of(request));
     }

@@ -95,7 +95,9 @@ pub fn replay(trace: &Trace, request: Option<&Request<'_>>) -> Result<Replay, Re
     };
     let request =
         origin.request(header, Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)));
-    let repeated = catalogue::build(&request, Repeat { trace }).map_err(ReplayError::Setup)??;
+    let repeated = catalogue::build(&request)
+        .and_then(|chosen| chosen.accept(Repeat { trace }))
+        .map_err(ReplayError::Setup)??;
     let mut report = verdict(trace, &request, &repeated)?;
     for line in report.properties.iter().filter(|line| line.verdict == "violated" && !line.promised) {
         let why = line.explanation.as_deref().unwrap_or_default();

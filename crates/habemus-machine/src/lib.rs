@@ -164,7 +164,7 @@ pub fn build(
     me: Address,
     describe: bool,
 ) -> Result<(Facts, Box<dyn Machine>), SetupError> {
-    catalogue::build(request, Erase { me, describe })
+    catalogue::build(request)?.accept(Erase { me, describe })
 }
 
 /// What there is to know of the system that `request` describes.

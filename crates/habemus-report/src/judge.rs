@@ -74,7 +74,7 @@ pub fn judge(
     trace: Trace,
     ending: &Ending,
 ) -> Result<Report, JudgeError> {
-    catalogue::build(request, Judge { expect, trace, ending, seed: request.seed })?
+    catalogue::build(request)?.accept(Judge { expect, trace, ending, seed: request.seed })?
 }
 
 struct Judge<'a> {

@@ -189,7 +189,9 @@ fn measure(
         signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
     };
     let start = ids(&arranged.start);
-    catalogue::build(&asked, Measure { scenario: &scenario, start }).map_err(CostError::Setup)?
+    catalogue::build(&asked)
+        .and_then(|chosen| chosen.accept(Measure { scenario: &scenario, start }))
+        .map_err(CostError::Setup)?
 }
 
 struct Measure<'a> {

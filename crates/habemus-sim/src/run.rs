@@ -93,7 +93,7 @@ fn play(scenario: &Scenario, keep_trace: bool, control: Option<&Control>) -> Res
 
 fn play_one(scenario: &Scenario, keep_trace: bool, control: Option<&Control>) -> Result<Report, RunError> {
     let request = request(scenario)?;
-    catalogue::build(&request, Play { scenario, keep_trace, control })?
+    catalogue::build(&request)?.accept(Play { scenario, keep_trace, control })?
 }
 
 /// What a scenario asks of the catalogue.

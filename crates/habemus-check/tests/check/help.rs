@@ -31,6 +31,7 @@ pub(crate) fn setup<P: Process>(
         perpetual: false,
         synchronous: false,
         service: false,
+        detector: "none",
         topology: String::new(),
     }
 }

@@ -1,7 +1,7 @@
 //! Every algorithm by name, for programs that choose at run time.
 //!
-//! The choice is erased one level above processes: [`build`] makes the system that was asked for and hands it
-//! to a [`Visitor`], which is generic over the process and drives it at full speed.
+//! The choice is erased one level above processes: [`build`] makes the system that was asked for, as a value, and
+//! [`Chosen::accept`] hands it to a [`Visitor`], which is generic over the process and drives it at full speed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,11 +17,13 @@ mod detectors;
 mod elections;
 mod mutexes;
 mod options;
+mod register;
 mod shape;
 mod stack;
 
 pub use detectors::{DETECTORS, DetectorSetup, detector};
 pub use options::{OptionSpec, Options, duration};
+pub use register::{Chosen, ENTRIES, Visitor, build};
 pub use shape::{SHAPES, Shape};
 
 /// What the catalogue says of an algorithm.
@@ -52,6 +54,30 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// An entry for an algorithm that is not in the catalogue: it solves `problem`, promises nothing, and has
+    /// no options. Fill in more with `..`:
+    ///
+    /// ```
+    /// use habemus::catalogue::Entry;
+    /// static MINE: Entry = Entry { promises: &["E2"], ..Entry::own("mine", "election") };
+    /// assert!(MINE.options.is_empty());
+    /// ```
+    pub const fn own(name: &'static str, problem: &'static str) -> Self {
+        Entry {
+            name,
+            problem,
+            summary: "",
+            model: "",
+            topologies: &["own"],
+            detectors: &[],
+            promises: &[],
+            cost: "",
+            notes: "",
+            options: &[],
+            cost_model: None,
+        }
+    }
+
     /// The parameters of the algorithm and of the detectors it can stand on, each once: detectors share some.
     pub fn all_options(&self) -> impl Iterator<Item = &'static OptionSpec> + use<> {
         let detectors = self.detectors.iter().flat_map(|detector| options::of_detector(detector));
@@ -71,8 +97,6 @@ impl Entry {
         impl Visitor for Ask {
             type Result = bool;
 
-            const ON_DETECTORS: bool = false;
-
             fn visit<P: Process>(self, setup: Setup<P>) -> bool {
                 setup.synchronous
             }
@@ -87,43 +111,9 @@ impl Entry {
             seed: 0,
             signatures: Some(Scheme::Made(signatures::unsigned)),
         };
-        build(&request, Ask).unwrap_or(false)
+        build(&request).and_then(|chosen| chosen.accept(Ask)).unwrap_or(false)
     }
 }
-
-/// Every algorithm: elections, then mutual exclusions, then agreements.
-pub const ENTRIES: &[Entry] = &[
-    elections::all_to_all::ENTRY,
-    elections::bully::ENTRY,
-    elections::stable::ENTRY,
-    elections::collecting_ring::ENTRY,
-    elections::chang_roberts::ENTRY,
-    elections::franklin::ENTRY,
-    elections::hirschberg_sinclair::ENTRY,
-    elections::dolev_klawe_rodeh::ENTRY,
-    elections::anonymous_ring::ENTRY,
-    elections::itai_rodeh::ENTRY,
-    elections::yo_yo::ENTRY,
-    elections::capture_sync::ENTRY,
-    elections::capture_async::ENTRY,
-    elections::omega::ENTRY,
-    elections::majority::ENTRY,
-    elections::large_group::ENTRY,
-    mutexes::coordinator::ENTRY,
-    mutexes::elected_coordinator::ENTRY,
-    mutexes::token_ring::ENTRY,
-    mutexes::lamport::ENTRY,
-    mutexes::ricart_agrawala::ENTRY,
-    mutexes::maekawa::ENTRY,
-    mutexes::quorum::ENTRY,
-    mutexes::suzuki_kasami::ENTRY,
-    mutexes::raymond::ENTRY,
-    agreements::flood_set::ENTRY,
-    agreements::byzantine_generals::ENTRY,
-    agreements::signed_generals::ENTRY,
-    agreements::interactive_consistency::ENTRY,
-    agreements::paxos::ENTRY,
-];
 
 /// What is asked of the catalogue.
 #[derive(Clone, Debug)]
@@ -163,11 +153,20 @@ pub struct Setup<P: Process> {
     pub synchronous: bool,
     /// Whether a one-shot election is held again and again, as a service.
     pub service: bool,
+    /// The failure detector on which the algorithm stands, by name; "none" if it stands on none.
+    pub detector: &'static str,
     /// How the processes are connected, to be shown.
     pub topology: String,
 }
 
 impl<P: Process> Setup<P> {
+    /// A system whose algorithm is not in the catalogue: alone, without an oracle, and with nobody better suited
+    /// to lead than others; see [`Entry::own`].
+    pub fn own(entry: &'static Entry, system: System<P>) -> Self {
+        let shape = Shape::Named(entry.topologies.first().copied().unwrap_or("own").to_owned());
+        Setup::new(entry, system, None, &shape)
+    }
+
     /// The algorithm alone, without an oracle; `preference` is as in [`Population`].
     fn new(entry: &'static Entry, system: System<P>, preference: Option<Vec<u32>>, shape: &Shape) -> Self {
         Setup {
@@ -178,14 +177,16 @@ impl<P: Process> Setup<P> {
             perpetual: false,
             synchronous: P::SYNCHRONOUS,
             service: false,
+            detector: "none",
             topology: shape.name().to_owned(),
         }
     }
 
     /// The same around another process.
     fn with_system<Q: Process>(self, system: System<Q>) -> Setup<Q> {
-        let Setup { entry, population, oracle, perpetual, synchronous, service, topology, .. } = self;
-        Setup { entry, system, population, oracle, perpetual, synchronous, service, topology }
+        let Setup { entry, population, oracle, perpetual, synchronous, service, detector, topology, .. } =
+            self;
+        Setup { entry, system, population, oracle, perpetual, synchronous, service, detector, topology }
     }
 
     /// Whether the algorithm promises this property. A service that elects again whenever somebody comes or goes
@@ -193,60 +194,6 @@ impl<P: Process> Setup<P> {
     pub fn promises(&self, property: &str) -> bool {
         let lost = self.service && ["uniqueness", "stability"].contains(&property);
         self.entry.promises.contains(&property) && !lost
-    }
-}
-
-/// Something that drives a system, whatever its process.
-pub trait Visitor {
-    /// What comes of it.
-    type Result;
-    /// Whether it drives algorithms on detectors, too. One that does not need not be compiled for them.
-    const ON_DETECTORS: bool = true;
-    /// Drives it.
-    fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result;
-}
-
-/// Makes the system that `request` describes and hands it to `visitor`.
-///
-/// # Errors
-/// If the request makes no sense; the error says which part of it, and what would.
-pub fn build<V: Visitor>(request: &Request<'_>, visitor: V) -> Result<V::Result, SetupError> {
-    let entry = entry(request.algorithm)?;
-    let options = Options::new(entry, request)?;
-    match entry.name {
-        "all-to-all" => elections::all_to_all::build(entry, request, &options, visitor),
-        "bully" => elections::bully::build(entry, request, &options, visitor),
-        "stable" => elections::stable::build(entry, request, &options, visitor),
-        "collecting-ring" => elections::collecting_ring::build(entry, request, &options, visitor),
-        "chang-roberts" => elections::chang_roberts::build(entry, request, &options, visitor),
-        "franklin" => elections::franklin::build(entry, request, &options, visitor),
-        "hirschberg-sinclair" => elections::hirschberg_sinclair::build(entry, request, &options, visitor),
-        "dolev-klawe-rodeh" => elections::dolev_klawe_rodeh::build(entry, request, &options, visitor),
-        "anonymous-ring" => elections::anonymous_ring::build(entry, request, &options, visitor),
-        "itai-rodeh" => elections::itai_rodeh::build(entry, request, &options, visitor),
-        "yo-yo" => elections::yo_yo::build(entry, request, &options, visitor),
-        "capture-sync" => elections::capture_sync::build(entry, request, &options, visitor),
-        "capture-async" => elections::capture_async::build(entry, request, &options, visitor),
-        "omega" => elections::omega::build(entry, request, &options, visitor),
-        "majority" => elections::majority::build(entry, request, &options, visitor),
-        "large-group" => elections::large_group::build(entry, request, &options, visitor),
-        "coordinator" => mutexes::coordinator::build(entry, request, &options, visitor),
-        "elected-coordinator" => mutexes::elected_coordinator::build(entry, request, &options, visitor),
-        "token-ring" => mutexes::token_ring::build(entry, request, &options, visitor),
-        "lamport" => mutexes::lamport::build(entry, request, &options, visitor),
-        "ricart-agrawala" => mutexes::ricart_agrawala::build(entry, request, &options, visitor),
-        "maekawa" => mutexes::maekawa::build(entry, request, &options, visitor),
-        "quorum" => mutexes::quorum::build(entry, request, &options, visitor),
-        "suzuki-kasami" => mutexes::suzuki_kasami::build(entry, request, &options, visitor),
-        "raymond" => mutexes::raymond::build(entry, request, &options, visitor),
-        "flood-set" => agreements::flood_set::build(entry, request, &options, visitor),
-        "byzantine-generals" => agreements::byzantine_generals::build(entry, request, &options, visitor),
-        "signed-generals" => agreements::signed_generals::build(entry, request, &options, visitor),
-        "interactive-consistency" => {
-            agreements::interactive_consistency::build(entry, request, &options, visitor)
-        }
-        "paxos" => agreements::paxos::build(entry, request, &options, visitor),
-        name => unreachable!("{name} is in the catalogue but cannot be built"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Options, Request, Setup, SetupError, Visitor, shape};
+use super::{Chosen, Options, Request, Setup, SetupError, shape};
 use crate::detector::any::{AnyDetector, Choice};
 use crate::detector::{Layers, Stacked};
 use crate::election::any::AnyElection;
@@ -14,32 +14,29 @@ use crate::{Id, Process, System};
 /// The detectors of an entry whose algorithm listens to suspicions, as [`on_detector`] knows them.
 pub(super) const DETECTORS: &[&str] = &["oracle", "heartbeat", "eventually-perfect", "phi-accrual", "none"];
 
-/// Puts an algorithm on the detector that was asked for, or on its entry's first, and hands it to `visitor`.
+/// Puts an algorithm on the detector that was asked for, or on its entry's first.
 ///
 /// `setup` is the algorithm alone, without an oracle.
 ///
 /// # Errors
 /// If the algorithm cannot stand on that detector, or if an option of the detector makes no sense.
-pub(super) fn on_detector<A: Process, V: Visitor>(
+pub(super) fn on_detector<A: Process>(
     setup: Setup<A>,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
-    let name = shape::detector_for(setup.entry, request)?;
-    let choice = match choice(name, &setup.system.ids, options)? {
+) -> Result<Chosen, SetupError>
+where
+    Chosen: From<Setup<A>> + From<Setup<Stacked<AnyDetector, A>>>,
+{
+    let detector = shape::detector_for(setup.entry, request)?;
+    let setup = Setup { detector, ..setup };
+    match choice(detector, &setup.system.ids, options)? {
         Some(Choice::Oracle) => {
             let oracle = Some(options.detection_delay()?);
-            return Ok(visitor.visit(Setup { oracle, ..setup }));
+            Ok(Setup { oracle, ..setup }.into())
         }
-        Some(choice) => choice,
-        None => return Ok(visitor.visit(setup)),
-    };
-    if V::ON_DETECTORS {
-        stacked(setup, choice, visitor)
-    } else {
-        let reason = "here an algorithm runs alone; leave the detector out".to_owned();
-        Err(SetupError::Unfit { what: "detector", name: name.to_owned(), reason })
+        Some(choice) => Ok(stacked(setup, choice)?.into()),
+        None => Ok(setup.into()),
     }
 }
 
@@ -48,19 +45,21 @@ pub(super) fn on_detector<A: Process, V: Visitor>(
 ///
 /// # Errors
 /// As [`on_detector`].
-pub(super) fn election_on_detector<A: Process<Problem = Election>, V: Visitor>(
+pub(super) fn election_on_detector<A: Process<Problem = Election>>(
     setup: Setup<A>,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError>
+where
+    Chosen: From<Setup<A>>,
+{
     match shape::detector_for(setup.entry, request)? {
-        "oracle" => {
+        detector @ "oracle" => {
             let oracle = Some(options.detection_delay()?);
-            Ok(visitor.visit(Setup { oracle, ..setup }))
+            Ok(Setup { oracle, detector, ..setup }.into())
         }
-        "none" => Ok(visitor.visit(setup)),
-        _ => on_detector(any_election(setup)?, request, options, visitor),
+        "none" => Ok(setup.into()),
+        _ => on_detector::<AnyElection>(any_election(setup)?, request, options),
     }
 }
 
@@ -100,32 +99,30 @@ pub(super) const ONE_SHOT_DETECTORS: &[&str] =
 ///
 /// # Errors
 /// As [`on_detector`].
-pub(super) fn one_shot<A: Process<Problem = Election>, V: Visitor>(
+pub(super) fn one_shot<A: Process<Problem = Election>>(
     setup: Setup<A>,
     network: A::Topology,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError>
+where
+    Chosen: From<Setup<A>>,
+{
     if shape::detector_for(setup.entry, request)? == "none" {
-        return Ok(visitor.visit(setup));
-    }
-    if !V::ON_DETECTORS {
-        return on_detector(setup, request, options, visitor);
+        return Ok(setup.into());
     }
     let election = System { topology: network.clone(), ..setup.system.clone() };
     let (ids, pulse) = (election.ids.clone(), election.pulse);
     let system: System<Recurring<A>> = System { pulse, ..System::new(network, ids, election)? };
     let service = Setup { service: true, ..setup.with_system(system) };
-    on_detector(any_election(service)?, request, options, visitor)
+    on_detector::<AnyElection>(any_election(service)?, request, options)
 }
 
 /// Detectors reach everybody, whatever logical network the algorithm sees.
-fn stacked<A: Process, V: Visitor>(
+fn stacked<A: Process>(
     setup: Setup<A>,
     choice: Choice,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Setup<Stacked<AnyDetector, A>>, SetupError> {
     let algorithm = setup.system.clone();
     let network = Complete::new(algorithm.len());
     let (ids, pulse) = (algorithm.ids.clone(), algorithm.pulse);
@@ -133,7 +130,7 @@ fn stacked<A: Process, V: Visitor>(
     let layers = Layers { detector, algorithm };
     let system: System<Stacked<AnyDetector, A>> = System { pulse, ..System::new(network, ids, layers)? };
     // Heartbeats never end, whatever the algorithm does.
-    Ok(visitor.visit(Setup { oracle: None, perpetual: true, ..setup.with_system(system) }))
+    Ok(Setup { oracle: None, perpetual: true, ..setup.with_system(system) })
 }
 
 #[cfg(test)]
@@ -142,7 +139,7 @@ mod tests {
 
     use super::*;
     use crate::DEFAULT_PULSE;
-    use crate::catalogue::build;
+    use crate::catalogue::{Visitor, build};
 
     /// What there is to say of a system without running it.
     struct Describe;
@@ -170,7 +167,7 @@ mod tests {
             seed: 1,
             signatures: None,
         };
-        build(&request, Describe)
+        build(&request)?.accept(Describe)
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Byzantine generals with oral messages in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
 use super::treason::{LIES, M, TRAITORS, m, treason, within_reason};
 use crate::agreement::byzantine_generals::{ByzantineGenerals, Config, Variant};
 use crate::agreement::hearsay;
@@ -42,12 +42,11 @@ pub(super) const COMMANDER: OptionSpec = OptionSpec {
     help: "who commands; a proposal of anybody else counts nothing",
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     let variants =
@@ -63,7 +62,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let mut system: System<Synchronous<ByzantineGenerals>> =
         System::new(Complete::new(n), request.ids.clone(), config)?;
     system.pulse = request.pulse;
-    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+    Ok(Setup::new(entry, system, None, &shape).into())
 }
 
 /// The first process commands, and nobody else has anything to say.

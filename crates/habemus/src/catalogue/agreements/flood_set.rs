@@ -1,6 +1,6 @@
 //! FloodSet in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
 use crate::agreement::flood_set::{Config, FloodSet, Variant};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::rounds::Synchronous;
@@ -40,12 +40,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     let variants = [
@@ -62,7 +61,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let network = Complete::new(request.ids.len());
     let mut system: System<Synchronous<FloodSet>> = System::new(network, request.ids.clone(), config)?;
     system.pulse = request.pulse;
-    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+    Ok(Setup::new(entry, system, None, &shape).into())
 }
 
 /// Identifiers do not matter, but everyone speaks whether or not it has proposed.

@@ -1,6 +1,6 @@
 //! Interactive consistency in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
 use super::treason::{LIES, M, TRAITORS, m, treason, within_reason};
 use crate::agreement::hearsay;
 use crate::agreement::interactive_consistency::{Config, InteractiveConsistency, Variant};
@@ -33,12 +33,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     let variants =
@@ -53,7 +52,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let mut system: System<Synchronous<InteractiveConsistency>> =
         System::new(Complete::new(n), request.ids.clone(), config)?;
     system.pulse = request.pulse;
-    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+    Ok(Setup::new(entry, system, None, &shape).into())
 }
 
 /// Everyone has a value, whoever is asked to start: the vector has a place for each.

@@ -1,6 +1,6 @@
 //! Paxos in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
 use crate::agreement::paxos::{Config, Paxos, Variant};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::topology::Complete;
@@ -34,12 +34,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let variants = [
         ("paxos", Variant::Paxos),
@@ -53,7 +52,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
         retry: options.positive("retry")?.unwrap_or(default.retry),
     };
     let system: System<Paxos> = System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
-    stack::on_detector(Setup::new(entry, system, None, &shape), request, options, visitor)
+    stack::on_detector(Setup::new(entry, system, None, &shape), request, options)
 }
 
 /// One proposes, the leader, or all do.

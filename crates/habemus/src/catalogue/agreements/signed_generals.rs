@@ -1,6 +1,6 @@
 //! Byzantine generals with signed messages in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
 use super::byzantine_generals::{COMMANDER, arrange};
 use super::treason::{LIES, M, TRAITORS, m, treason};
 use crate::agreement::signed_generals::{Config, SignedGenerals, Variant};
@@ -34,12 +34,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     let Some(scheme) = &request.signatures else {
@@ -58,7 +57,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let network = Complete::new(request.ids.len());
     let mut system: System<Synchronous<SignedGenerals>> = System::new(network, request.ids.clone(), config)?;
     system.pulse = request.pulse;
-    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+    Ok(Setup::new(entry, system, None, &shape).into())
 }
 
 fn bound(_: Arrangement, _: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {

@@ -78,20 +78,12 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::catalogue::{Setup, Visitor, build};
+    use crate::catalogue::build;
     use crate::signatures::{self, Scheme};
-    use crate::{DEFAULT_PULSE, Id, Process};
+    use crate::{DEFAULT_PULSE, Id};
 
     /// What the catalogue says to an algorithm among four with these options.
     fn refusal(algorithm: &str, options: &[(&str, &str)], signatures: Option<Scheme>) -> Option<String> {
-        struct Nothing;
-        impl Visitor for Nothing {
-            type Result = ();
-
-            const ON_DETECTORS: bool = false;
-
-            fn visit<P: Process>(self, _: Setup<P>) {}
-        }
         let options: BTreeMap<String, String> =
             options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let request = Request {
@@ -104,7 +96,7 @@ mod tests {
             seed: 1,
             signatures,
         };
-        build(&request, Nothing).err().map(|error| error.to_string())
+        build(&request).err().map(|error| error.to_string())
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The election in which everybody tells everybody, in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::all_to_all::{AllToAll, Candidates, Config, Variant};
@@ -36,12 +36,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let variants = [("plain", Variant::Plain), ("mutant-forgets-itself", Variant::MutantForgetsItself)];
     let candidates = [("all", Candidates::All), ("told", Candidates::Told)];
@@ -57,7 +56,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let mut system: System<Synchronous<AllToAll>> = System::new(network, request.ids.clone(), config)?;
     system.pulse = request.pulse;
     let setup = Setup::new(entry, system, preference, &shape);
-    stack::one_shot(setup, Complete::new(request.ids.len()), request, options, visitor)
+    stack::one_shot(setup, Complete::new(request.ids.len()), request, options)
 }
 
 fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {

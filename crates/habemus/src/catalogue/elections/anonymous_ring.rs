@@ -1,6 +1,6 @@
 //! S4's anonymous ring in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::anonymous_ring::{AnonymousRing, Config, Variant};
 use crate::topology::Ring;
@@ -25,12 +25,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let variants = [("as-printed", Variant::AsPrinted), ("mutant-swallow", Variant::MutantSwallow)];
     let config = Config { variant: options.choice("variant", &variants)?.unwrap_or_default() };
@@ -38,7 +37,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
         System::new(Ring::new(request.ids.len()), request.ids.clone(), config)?;
     // All are alike: none is better than another.
     let setup = Setup::new(entry, system, None, &shape);
-    stack::one_shot(setup, Ring::logical(request.ids.len()), request, options, visitor)
+    stack::one_shot(setup, Ring::logical(request.ids.len()), request, options)
 }
 
 /// Without identifiers there is nothing to arrange but who starts.

@@ -1,6 +1,6 @@
 //! Asynchronous capture in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
 use super::capture_sync::like_a_ruler;
 use super::order::{ORDER, order};
 use super::{WINS, wins};
@@ -32,12 +32,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let variants = [
         ("corrected", Variant::Corrected),
@@ -51,7 +50,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let system: System<CaptureAsync> = System::new(network, request.ids.clone(), config)?;
     // Levels decide, so a quick process may lead past a better one.
     let setup = Setup::new(entry, system, None, &shape);
-    stack::one_shot(setup, Complete::new(request.ids.len()), request, options, visitor)
+    stack::one_shot(setup, Complete::new(request.ids.len()), request, options)
 }
 
 fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {

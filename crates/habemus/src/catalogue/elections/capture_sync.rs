@@ -1,6 +1,6 @@
 //! Synchronous capture in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
 use super::order::{ORDER, order};
 use super::{WINS, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
@@ -32,12 +32,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let variants = [("announced", Variant::Announced), ("mutant-ignores-owner", Variant::MutantIgnoresOwner)];
     let variant = options.choice("variant", &variants)?.unwrap_or_default();
@@ -47,7 +46,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     system.pulse = request.pulse;
     // The best candidate leads, and that need not be the best process.
     let setup = Setup::new(entry, system, None, &shape);
-    stack::one_shot(setup, Complete::new(request.ids.len()), request, options, visitor)
+    stack::one_shot(setup, Complete::new(request.ids.len()), request, options)
 }
 
 fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {

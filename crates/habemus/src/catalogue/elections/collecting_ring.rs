@@ -1,6 +1,6 @@
 //! The ring election that collects identifiers, in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::collecting_ring::{Announce, CollectingRing, Config, Member, Variant};
@@ -47,19 +47,18 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let config = configure(options)?;
     let preference = preference(&request.ids, config.wins, |_, id| id);
     let system: System<CollectingRing> =
         System::new(Ring::logical(request.ids.len()), request.ids.clone(), config)?;
     let setup = Setup::new(entry, system, Some(preference), &shape);
-    stack::election_on_detector(setup, request, options, visitor)
+    stack::election_on_detector(setup, request, options)
 }
 
 fn configure(options: &Options<'_>) -> Result<Config, SetupError> {

@@ -1,6 +1,6 @@
 //! Dolev–Klawe–Rodeh in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
 use super::halving::halving_ids;
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
@@ -30,12 +30,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let variants = [("announced", Variant::Announced), ("mutant-keeps-own", Variant::MutantKeepsOwn)];
     let variant = options.choice("variant", &variants)?.unwrap_or_default();
@@ -44,7 +43,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let system: System<DolevKlaweRodeh> =
         System::new(Ring::new(request.ids.len()), request.ids.clone(), config)?;
     let setup = Setup::new(entry, system, Some(preference), &shape);
-    stack::one_shot(setup, Ring::logical(request.ids.len()), request, options, visitor)
+    stack::one_shot(setup, Ring::logical(request.ids.len()), request, options)
 }
 
 fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {

@@ -1,6 +1,6 @@
 //! Franklin's election in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
 use super::halving::halving_ids;
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
@@ -39,12 +39,11 @@ enum Rules {
     AsPrinted,
 }
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let all_rules = [
         ("announced", Rules::Paper(Variant::Announced)),
         ("as-printed", Rules::AsPrinted),
@@ -56,12 +55,12 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     match rules {
         Rules::Paper(variant) => {
             let setup = setup::<Franklin>(entry, request, preference, Config { variant, wins })?;
-            stack::one_shot(setup, TwoWayRing::logical(request.ids.len()), request, options, visitor)
+            stack::one_shot(setup, TwoWayRing::logical(request.ids.len()), request, options)
         }
         Rules::AsPrinted => {
             let config = as_printed::Config { wins };
             let setup = setup::<FranklinAsPrinted>(entry, request, preference, config)?;
-            stack::one_shot(setup, TwoWayRing::logical(request.ids.len()), request, options, visitor)
+            stack::one_shot(setup, TwoWayRing::logical(request.ids.len()), request, options)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Itai–Rodeh in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::itai_rodeh::{Config, ItaiRodeh, Variant};
 use crate::topology::Ring;
@@ -26,12 +26,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let variants = [
         ("numbered", Variant::Numbered),
@@ -42,7 +41,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let system: System<ItaiRodeh> = System::new(Ring::new(request.ids.len()), request.ids.clone(), config)?;
     // All are alike: none is better than another.
     let setup = Setup::new(entry, system, None, &shape);
-    stack::one_shot(setup, Ring::logical(request.ids.len()), request, options, visitor)
+    stack::one_shot(setup, Ring::logical(request.ids.len()), request, options)
 }
 
 /// The lots are drawn by the processes: there is nothing to arrange but who starts.

@@ -1,6 +1,6 @@
 //! The probabilistic election for large groups in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
 use super::{WINS, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::large_group::{Config, LargeGroup, Relay, Variant};
@@ -60,18 +60,17 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let network = Complete::new(request.ids.len());
     let system: System<LargeGroup> = System::new(network, request.ids.clone(), configure(options)?)?;
     // The best of a few candidates leads, not the best of all.
     let setup = Setup::new(entry, system, None, &shape);
-    stack::one_shot(setup, Complete::new(request.ids.len()), request, options, visitor)
+    stack::one_shot(setup, Complete::new(request.ids.len()), request, options)
 }
 
 fn configure(options: &Options<'_>) -> Result<Config, SetupError> {

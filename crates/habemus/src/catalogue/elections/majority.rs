@@ -1,6 +1,6 @@
 //! The majority election in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::majority::{Config, Majority, Variant};
 use crate::topology::Complete;
@@ -72,18 +72,17 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     let config = configure(options)?;
     let system: System<Majority> =
         System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
-    Ok(visitor.visit(Setup { perpetual: true, ..Setup::new(entry, system, None, &shape) }))
+    Ok(Setup { perpetual: true, ..Setup::new(entry, system, None, &shape) }.into())
 }
 
 /// Who stands first wins if nobody stands beside it, whatever its identifier.

@@ -1,6 +1,6 @@
 //! The eventual leader Ω in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::Wins;
 use crate::election::omega::{Config, Omega, Variant};
@@ -47,12 +47,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     let default = Config::default();
@@ -72,7 +71,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     };
     let system: System<Omega> = System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
     // Who leads depends on who has crashed how often: nobody is best from the beginning.
-    Ok(visitor.visit(Setup { perpetual: true, ..Setup::new(entry, system, None, &shape) }))
+    Ok(Setup { perpetual: true, ..Setup::new(entry, system, None, &shape) }.into())
 }
 
 /// Everybody takes part from the beginning, whoever asks.

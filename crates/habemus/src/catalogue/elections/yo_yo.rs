@@ -1,6 +1,6 @@
 //! Yo-Yo in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Shape, Visitor, shape, stack};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Shape, shape, stack};
 use super::preference;
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::Wins;
@@ -53,19 +53,18 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
 
 const DEFAULT_SHAPE: &str = "random";
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let graph = shape.graph(request.ids.len(), &mut shape::draw(request.seed))?;
     let config = configure(options)?;
     let preference = preference(&request.ids, config.wins, |_, id| id);
     let system: System<YoYo> = System::new(graph.clone(), request.ids.clone(), config)?;
     let setup = Setup::new(entry, system, Some(preference), &shape);
-    stack::one_shot(setup, graph, request, options, visitor)
+    stack::one_shot(setup, graph, request, options)
 }
 
 fn configure(options: &Options<'_>) -> Result<Config, SetupError> {

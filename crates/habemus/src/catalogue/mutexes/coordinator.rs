@@ -1,6 +1,6 @@
 //! The central server in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::mutex::coordinator::{Config, Coordinator};
 use crate::topology::Complete;
@@ -57,12 +57,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     let config = Config {
@@ -78,7 +77,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
         System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
     let mut setup = Setup::new(entry, system, None, &shape);
     setup.population.places = places;
-    Ok(visitor.visit(setup))
+    Ok(setup.into())
 }
 
 /// The first process coordinates; one other, or all others, enter once.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::super::{
-    Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, build as any, shape, stack,
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, build as any, shape, stack,
 };
 use super::lock;
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
@@ -82,12 +82,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let choices: Vec<(&str, &str)> = ELECTIONS.iter().map(|name| (*name, *name)).collect();
     let name = options.choice("election", &choices)?.unwrap_or("bully");
@@ -106,7 +105,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let system: System<Elected<AnyElection>> = System::new(network, request.ids.clone(), config)?;
     let Below { perpetual, synchronous, .. } = below;
     let setup = Setup { perpetual, synchronous, ..Setup::new(entry, system, None, &shape) };
-    stack::on_detector(setup, request, options, visitor)
+    stack::on_detector(setup, request, options)
 }
 
 /// The first entry of all: nobody coordinates yet. The best process asks, or the worst, or anybody.
@@ -146,7 +145,7 @@ fn election(name: &str, request: &Request<'_>) -> Result<Below, SetupError> {
     // On an oracle it is a service, and nothing is stacked under it here: the lock stands on the detector.
     let detector = entry.detectors.contains(&"oracle").then_some("oracle");
     let request = Request { algorithm: name, shape: None, detector, options: &options, ..request.clone() };
-    any(&request, Keep)?.ok_or_else(|| SetupError::Unfit {
+    any(&request)?.accept(Keep)?.ok_or_else(|| SetupError::Unfit {
         what: "election",
         name: name.to_owned(),
         reason: "with these options it is not held again and again".to_owned(),

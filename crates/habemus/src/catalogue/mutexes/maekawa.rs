@@ -1,6 +1,6 @@
 //! Maekawa's voting in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
 use super::lock;
 use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
@@ -42,12 +42,11 @@ enum Sets {
     All,
 }
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     let n = request.ids.len();
@@ -70,7 +69,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     let variant = options.choice("variant", &variants)?.unwrap_or_default();
     let network = Complete::new(request.ids.len());
     let system: System<Maekawa> = System::new(network, request.ids.clone(), Config { sets, variant })?;
-    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+    Ok(Setup::new(entry, system, None, &shape).into())
 }
 
 /// A member of a set other than the asker costs three messages without conflict. With conflict there may also be an

@@ -1,6 +1,6 @@
 //! The quorum of coordinators in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
 use super::lock;
 use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
@@ -52,12 +52,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange: lock::arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     let n = request.ids.len() as u64;
@@ -80,7 +79,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     };
     let network = Complete::new(request.ids.len());
     let system: System<Quorum> = System::new(network, request.ids.clone(), config)?;
-    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+    Ok(Setup::new(entry, system, None, &shape).into())
 }
 
 /// If all start at once, chance decides how often each has to try.

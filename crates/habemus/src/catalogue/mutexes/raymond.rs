@@ -1,6 +1,6 @@
 //! Raymond's mutual exclusion in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
 use super::lock;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
 use crate::mutex::raymond::{Config, Raymond, Variant};
@@ -29,12 +29,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange: lock::arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     // None of its shapes is drawn at random.
@@ -50,7 +49,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
         ..Config::new(&tree, lock::holder(options)?)
     };
     let system: System<Raymond> = System::new(tree, request.ids.clone(), config)?;
-    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+    Ok(Setup::new(entry, system, None, &shape).into())
 }
 
 /// The first process has the token; the last is farthest from it.

@@ -1,6 +1,6 @@
 //! Suzuki and Kasami's mutual exclusion in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
 use super::lock;
 use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
@@ -30,12 +30,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange: lock::arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
     let variants = [("complete", Variant::Complete), ("mutant-forgetful", Variant::MutantForgetful)];
@@ -46,7 +45,7 @@ pub(in crate::catalogue) fn build<V: Visitor>(
     };
     let network = Complete::new(request.ids.len());
     let system: System<SuzukiKasami> = System::new(network, request.ids.clone(), config)?;
-    Ok(visitor.visit(Setup::new(entry, system, None, &shape)))
+    Ok(Setup::new(entry, system, None, &shape).into())
 }
 
 fn bound(

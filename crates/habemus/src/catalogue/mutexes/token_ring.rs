@@ -1,6 +1,6 @@
 //! The token ring in the catalogue.
 
-use super::super::{Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, shape, stack};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
 use super::lock;
 use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
@@ -42,19 +42,18 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange: lock::arrange, bound }),
 };
 
-pub(in crate::catalogue) fn build<V: Visitor>(
+pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
     options: &Options<'_>,
-    visitor: V,
-) -> Result<V::Result, SetupError> {
+) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let config = configure(options)?;
     let perpetual = config.idle == Idle::Move;
     let ring = Ring::logical(request.ids.len());
     let system: System<TokenRing> = System::new(ring, request.ids.clone(), config)?;
     let setup = Setup { perpetual, ..Setup::new(entry, system, None, &shape) };
-    stack::on_detector(setup, request, options, visitor)
+    stack::on_detector(setup, request, options)
 }
 
 fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
