@@ -32,6 +32,8 @@ pub(crate) fn traced(election: &Election) -> Measurement {
             processes: ids.iter().map(|id| id.0).collect(),
             topology: "ring".to_owned(),
             seed: Some(election.seed),
+            origin: None,
+            circle: None,
         };
         Watch::new(population(ids), Some(header))
     })

@@ -10,15 +10,19 @@ pub(crate) enum Required {
 /// Prints row by row, as the measurements come in, and remembers whether every requirement is met.
 #[derive(Debug)]
 pub(crate) struct Table {
+    /// Whether figures are held against what is required of them; a quick look only shows them.
+    judging: bool,
     missed: usize,
+    /// What could not be measured at all.
+    failed: usize,
 }
 
 impl Table {
     /// A table with nothing below its head.
-    pub(crate) fn new(title: &str) -> Self {
+    pub(crate) fn new(title: &str, judging: bool) -> Self {
         println!("{title}\n");
         println!("{:<49}{:>9}{:>11}{:>10}", "", "required", "measured", "verdict");
-        Table { missed: 0 }
+        Table { judging, missed: 0, failed: 0 }
     }
 
     /// Begins a section.
@@ -34,28 +38,36 @@ impl Table {
     /// A figure and its requirement.
     pub(crate) fn judge(&mut self, what: &str, required: Required, measured: f64) {
         let (bound, met) = match required {
-            Required::AtLeast(least) => (format!("≥ {}", figure(least)), measured >= least),
-            Required::AtMost(most) => (format!("≤ {}", figure(most)), measured <= most),
+            Required::AtLeast(bound) => (format!("≥ {}", figure(bound)), measured >= bound),
+            Required::AtMost(bound) => (format!("≤ {}", figure(bound)), measured <= bound),
         };
-        self.missed += usize::from(!met);
-        let verdict = if met { "met" } else { "MISSED" };
+        let verdict = match (self.judging, met) {
+            (false, _) => "",
+            (true, true) => "met",
+            (true, false) => {
+                self.missed += 1;
+                "MISSED"
+            }
+        };
         println!("  {what:<47}{bound:>9}{:>11}{verdict:>10}", figure(measured));
     }
 
     /// What could not be measured does not meet its requirement.
     pub(crate) fn fail(&mut self, what: &str, why: &str) {
-        self.missed += 1;
-        println!("  {what:<47}{:>9}{:>11}{:>10}", "", "none", "MISSED");
+        self.failed += 1;
+        println!("  {what:<47}{:>9}{:>11}{:>10}", "", "none", "FAILED");
         println!("    {}", why.lines().next().unwrap_or_default());
     }
 
-    /// Ends the table; says whether every requirement is met.
+    /// Ends the table; says whether everything was measured and, if that is judged, every requirement is met.
     pub(crate) fn end(self) -> bool {
-        match self.missed {
-            0 => println!("\nEvery requirement is met."),
-            missed => println!("\n{missed} of the requirements are missed."),
+        match (self.failed, self.missed) {
+            (0, 0) if self.judging => println!("\nEvery requirement is met."),
+            (0, 0) => println!("\nNothing was judged: one round of small systems says little of speed."),
+            (0, missed) => println!("\n{missed} of the requirements are missed."),
+            (failed, missed) => println!("\n{failed} could not be measured, {missed} more are missed."),
         }
-        self.missed == 0
+        self.failed + self.missed == 0
     }
 }
 

@@ -1,6 +1,6 @@
 //! How fast the model checker is, beside stateright 0.31 and spin on the same models.
 //!
-//!     habemus-bench-check report [SPIN_FOLDER]     measures everything and prints ratios
+//!     habemus-bench-check report SPIN_FOLDER [--quick] measures everything and prints ratios
 //!     habemus-bench-check measure WHO MODEL THREADS    one measurement, in a process of its own
 
 mod models;
@@ -18,12 +18,13 @@ fn main() -> ExitCode {
             Ok(threads) => models::measure(who, model, threads),
             Err(_) => usage(),
         },
-        ["report", spin @ ..] if spin.len() <= 1 => report::report(spin.first().copied()),
+        ["report", spin] => report::report(Some(spin), false),
+        ["report", spin, "--quick"] => report::report(Some(spin), true),
         _ => usage(),
     }
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: habemus-bench-check report [SPIN_FOLDER] | measure WHO MODEL THREADS");
+    eprintln!("usage: habemus-bench-check report SPIN_FOLDER [--quick] | measure WHO MODEL THREADS");
     ExitCode::from(2)
 }

@@ -24,23 +24,37 @@ const MODELS: [&str; 4] = ["ricart-agrawala", "ricart-agrawala-5", "lamport", "c
 /// Of so many measurements the fastest counts: the machine may have been busy with something else.
 const ROUNDS: usize = 5;
 
-/// Prints what is required and what was measured; `spin` is a folder with the two programs that spin made.
-pub(crate) fn report(spin: Option<&str>) -> ExitCode {
-    let mut missed = false;
+/// What became of the comparison of one model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Met,
+    Missed,
+    NotMeasured,
+}
+
+/// Prints what is required and what was measured; `spin` is a folder with the two programs that spin made. A quick
+/// look measures once and judges nothing: it fails only if something cannot be measured.
+pub(crate) fn report(spin: Option<&str>, quick: bool) -> ExitCode {
+    let rounds = if quick { 1 } else { ROUNDS };
+    let mut failed = false;
     for model in MODELS {
         for threads in [1, 2] {
-            missed |= !compare(model, threads);
+            failed |= match compare(model, threads, rounds) {
+                Verdict::Met => false,
+                Verdict::Missed => !quick,
+                Verdict::NotMeasured => true,
+            };
         }
     }
-    against_spin(spin);
-    if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    against_spin(spin, rounds);
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 /// One model on so many threads; says whether every requirement is met.
-fn compare(model: &str, threads: usize) -> bool {
+fn compare(model: &str, threads: usize, rounds: usize) -> Verdict {
     println!("{model}, {threads} thread{}:", if threads == 1 { "" } else { "s" });
     let mut all = ["habemus", "habemus-reduced", "stateright-bfs", "stateright-dfs"].map(|who| (who, None));
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         for (who, best) in &mut all {
             *best = faster(*best, measure(who, model, threads));
         }
@@ -58,7 +72,7 @@ fn compare(model: &str, threads: usize) -> bool {
         }
     }
     let [(_, Some(ours)), (_, Some(reduced)), (_, Some(breadth)), (_, Some(depth))] = all else {
-        return false;
+        return Verdict::NotMeasured;
     };
     assert_eq!((ours.states, ours.states), (breadth.states, depth.states), "the models are the same");
     let speed = ours.rate() / breadth.rate().max(depth.rate());
@@ -68,7 +82,7 @@ fn compare(model: &str, threads: usize) -> bool {
     println!("  memory {memory:>6.2} times stateright's breadth first (at most 0.5 required)");
     let leap = if model.starts_with("ricart-agrawala") { 50.0 } else { 1.0 };
     println!("  with reductions {verdict:>6.1} times faster to the verdict (at least {leap:.0} required)\n");
-    speed >= 3.0 && memory <= 0.5 && verdict >= leap
+    if speed >= 3.0 && memory <= 0.5 && verdict >= leap { Verdict::Met } else { Verdict::Missed }
 }
 
 /// The faster of two measurements.
@@ -90,11 +104,11 @@ fn measure(who: &str, model: &str, threads: usize) -> Option<Measured> {
 }
 
 /// Spin's own model of Dolev–Klawe–Rodeh with seven processes, with its reduction and without.
-fn against_spin(folder: Option<&str>) {
+fn against_spin(folder: Option<&str>, rounds: usize) {
     println!("dolev-klawe-rodeh, 7 processes, 1 thread:");
     for (ours, theirs) in [("habemus", "pan-full"), ("habemus-reduced", "pan-reduced")] {
         let (mut mine, mut spins) = (None, None);
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds {
             mine = faster(mine, measure(ours, "dolev-klawe-rodeh", 1));
             spins = faster(spins, folder.and_then(|folder| spin(folder, theirs)));
         }

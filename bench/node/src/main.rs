@@ -32,9 +32,16 @@ async fn main() -> ExitCode {
         Ok(rows) => {
             println!("| measured | figure | required | |\n|---|---|---|---|");
             for Row { what, measured, required, met } in &rows {
-                println!("| {what} | {measured} | {required} | {} |", if *met { "ok" } else { "**missed**" });
+                let verdict = match (quick, met) {
+                    (true, _) => "",
+                    (false, true) => "ok",
+                    (false, false) => "**missed**",
+                };
+                println!("| {what} | {measured} | {required} | {verdict} |");
             }
-            if rows.iter().all(|row| row.met) { ExitCode::SUCCESS } else { ExitCode::from(1) }
+            // A quick look judges nothing: a few rounds on a busy machine say little.
+            let failed = !quick && rows.iter().any(|row| !row.met);
+            ExitCode::from(u8::from(failed))
         }
         Err(why) => {
             eprintln!("error: {why}");
@@ -45,10 +52,10 @@ async fn main() -> ExitCode {
 
 async fn measure(program: &Path, quick: bool) -> Result<Vec<Row>, ClusterError> {
     let mut rows = Vec::new();
-    let rounds = if quick { 5 } else { 31 };
+    let rounds = if quick { 1 } else { 31 };
     rows.push(failover::measure(program, "bully", Duration::from_millis(350), rounds).await?);
     rows.push(failover::measure(program, "majority", Duration::from_millis(150), rounds).await?);
-    let time = Duration::from_secs(if quick { 2 } else { 10 });
+    let time = Duration::from_secs(if quick { 1 } else { 10 });
     rows.extend(locks::measure(program, "coordinator", time).await?);
     rows.extend(locks::measure(program, "ricart-agrawala", time).await?);
     rows.extend(idle::measure(program, time).await?);
