@@ -49,6 +49,7 @@ mod replay;
 mod report;
 mod row;
 mod rows;
+mod script;
 mod setting;
 mod visited;
 mod watching;

@@ -6,9 +6,9 @@ use habemus::catalogue::SetupError;
 use habemus_check::{CheckError, ReplayError};
 use habemus_node::cluster::ClusterError;
 use habemus_node::command::CommandError;
-use habemus_report::JudgeError;
+use habemus_report::{CueError, JudgeError, RunError, UnknownProperty};
 use habemus_scenario::{Parsed, Place, ReadError, ScenarioErrors, nearest};
-use habemus_sim::{CostError, PlanError, RunError};
+use habemus_sim::CostError;
 use owo_colors::OwoColorize;
 
 /// What is wrong with the input.
@@ -54,10 +54,7 @@ impl Complaint {
     /// An error of judging a trace, pointing into the file that the scenario came from, if it came from one.
     pub(crate) fn from_judge(error: JudgeError, parsed: Option<&Parsed>) -> Self {
         match error {
-            JudgeError::Setup(error) => Complaint::from_run(RunError::Setup(error), parsed),
-            JudgeError::UnknownProperty { name, problem, known } => {
-                Complaint::from_run(RunError::UnknownProperty { name, problem, known }, parsed)
-            }
+            JudgeError::Run(error) => Complaint::from_run(error, parsed),
             error @ JudgeError::Foreign { .. } => Complaint::new(error.to_string()),
         }
     }
@@ -84,22 +81,22 @@ impl Complaint {
             RunError::Setup(SetupError::System(_)) => {
                 source.error_at(&Place::value("ids"), error.to_string(), None).into()
             }
-            RunError::Plan(PlanError::UnknownCommand { cue, word, known, .. }) => {
+            RunError::Script(CueError::UnknownCommand { cue, word, known, .. }) => {
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
                 source.unknown_at(&Place::command(*cue), "command", word, &known).into()
             }
-            RunError::Plan(PlanError::NotScripted { cue, .. }) => {
+            RunError::Script(CueError::NotScripted { cue, .. }) => {
                 let help = "set model = \"scripted\" in [network]".to_owned();
                 source.error_at(&Place::command(*cue), error.to_string(), Some(help)).into()
             }
-            RunError::Plan(PlanError::UnknownProcess { .. }) => {
+            RunError::Script(CueError::UnknownProcess { .. }) => {
                 source.error_at(&Place::value("ids"), error.to_string(), None).into()
             }
             RunError::Names(_) => source.error_at(&Place::value("resources"), error.to_string(), None).into(),
             RunError::TooManyFaults { .. } => {
                 source.error_at(&Place::value("random"), error.to_string(), None).into()
             }
-            RunError::UnknownProperty { name, known, .. } => {
+            RunError::UnknownProperty(UnknownProperty { name, known, .. }) => {
                 let expect = &parsed.scenario.expect;
                 let index = |list: &[String]| list.iter().position(|other| other == name);
                 let place = match (index(&expect.holds), index(&expect.violates)) {

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use habemus::catalogue::{self, Entry, Request, Setup, SetupError, Visitor};
+use habemus::catalogue::{self, Entry, Request, Setup, Visitor};
 use habemus::clock::VectorClock;
 use habemus::property::{End, Monitor, Observation, Population, Verdict, Violation, What};
 use habemus::{Address, Id, Problem, Process, Status};
 use habemus_scenario::Expectations;
 use habemus_trace::{Happening, Record, Trace};
 
+use crate::error::RunError;
 use crate::report::{PropertyLine, Report};
 use crate::standing::Standing;
 use crate::statistics::Statistics;
@@ -32,9 +33,9 @@ pub struct Ending {
 /// Why a trace cannot be judged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum JudgeError {
-    /// The system makes no sense.
+    /// The scenario makes no sense.
     #[error("{0}")]
-    Setup(SetupError),
+    Run(RunError),
     /// The trace is not one of this system.
     #[error("record {record} of the trace is not one of {algorithm}: {why}")]
     Foreign {
@@ -45,21 +46,11 @@ pub enum JudgeError {
         /// In which way.
         why: String,
     },
-    /// An expectation names a property that the problem does not have.
-    #[error("there is no property '{name}' of {problem}; there are: {}", known.join(", "))]
-    UnknownProperty {
-        /// The name.
-        name: String,
-        /// The problem.
-        problem: String,
-        /// Its properties.
-        known: Vec<String>,
-    },
 }
 
-impl From<SetupError> for JudgeError {
-    fn from(error: SetupError) -> Self {
-        JudgeError::Setup(error)
+impl<E: Into<RunError>> From<E> for JudgeError {
+    fn from(error: E) -> Self {
+        JudgeError::Run(error.into())
     }
 }
 
@@ -177,13 +168,7 @@ impl<Q: Problem> Court<Q> {
             fingerprint: "none: a real run cannot be repeated".to_owned(),
             trace: Some(trace),
         };
-        if let Some(name) = report.unknown_properties(case.expect).first() {
-            return Err(JudgeError::UnknownProperty {
-                name: (*name).clone(),
-                problem: report.problem,
-                known: report.properties.into_iter().map(|line| line.name).collect(),
-            });
-        }
+        report.know_properties(case.expect)?;
         report.failures = report.check(case.expect);
         Ok(report)
     }
@@ -364,6 +349,9 @@ mod tests {
         let garbled = r#"{"event":"output","label":"leads","value":{"Leads":{"term":0}}}"#;
         assert!(matches!(judged(&[(1, garbled)], &Expectations::default()), Err(JudgeError::Foreign { .. })));
         let unknown = Expectations { holds: vec!["EM9".to_owned()], ..Expectations::default() };
-        assert!(matches!(judged(&[(1, START)], &unknown), Err(JudgeError::UnknownProperty { .. })));
+        assert!(matches!(
+            judged(&[(1, START)], &unknown),
+            Err(JudgeError::Run(RunError::UnknownProperty(_)))
+        ));
     }
 }

@@ -7,6 +7,7 @@ use habemus_scenario::{Count, Expectations};
 use habemus_trace::Trace;
 use serde::Serialize;
 
+use crate::error::UnknownProperty;
 use crate::statistics::Statistics;
 
 /// Everything to be said of a run.
@@ -181,10 +182,20 @@ impl Report {
         Some(format!("expected the decision {wanted}, but {id} decided {decision}"))
     }
 
-    /// Names of properties, in expectations, that this run does not know.
-    pub fn unknown_properties<'a>(&self, expect: &'a Expectations) -> Vec<&'a String> {
-        let all = expect.holds.iter().chain(&expect.violates);
-        all.filter(|name| self.property(name).is_none()).collect()
+    /// Refuses expectations of properties that the problem does not have.
+    ///
+    /// # Errors
+    /// The first of them.
+    pub fn know_properties(&self, expect: &Expectations) -> Result<(), UnknownProperty> {
+        let mut all = expect.holds.iter().chain(&expect.violates);
+        match all.find(|name| self.property(name).is_none()) {
+            None => Ok(()),
+            Some(name) => Err(UnknownProperty {
+                name: name.clone(),
+                problem: self.problem.clone(),
+                known: self.properties.iter().map(|line| line.name.clone()).collect(),
+            }),
+        }
     }
 }
 

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use habemus::analysis::{Arrangement, Bound, CostModel, Start};
 use habemus::catalogue::{self, Request, Setup, SetupError, Shape, Visitor};
 use habemus::{Address, Message, Problem, Process, Status};
+use habemus_report::{Stream, Use, pulse};
 use habemus_scenario::{Action, Cue, Network, Occasion, Scenario, Until, Workload};
 use serde::Serialize;
 
 use crate::observer::{Notice, Observer};
-use crate::random::{Stream, Use};
-use crate::run::{fit, pulse};
+use crate::run::fit;
 use crate::simulation::{Limits, Simulation, Stop};
 use crate::time::Time;
 

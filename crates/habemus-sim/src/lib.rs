@@ -5,17 +5,15 @@
 //! detectors are, and [`Simulation`] is the engine below
 //! them, for whoever wants to drive a process of their own.
 
+mod choices;
 mod cost;
 mod digest;
-mod faults;
-mod named;
 mod network;
 mod observer;
 mod plan;
 mod quality;
 mod queue;
 mod quorum;
-mod random;
 mod run;
 mod shrink;
 mod simulation;
@@ -24,18 +22,14 @@ mod time;
 mod timers;
 mod watch;
 
-pub use habemus_report::{PropertyLine, Report, Spread, Statistics};
+pub use habemus_report::{PropertyLine, Report, RunError, Spread, Statistics, Stream, Use};
 
 pub use cost::{CostError, CostPoint, CostRequest, cost};
-pub use faults::draw_faults;
-pub use named::{report_of_locks, scenarios_of_locks};
 pub use observer::{NetworkChange, Notice, Observer};
-pub use plan::PlanError;
 pub use quality::{MOST_WATCHED, Quality, QualityRequest, quality};
 pub use queue::Queue;
 pub use quorum::{Sampled, sample_quorum};
-pub use random::{Stream, Use};
-pub use run::{RunError, request, run, run_controlled, with_drawn_faults};
+pub use run::{run, run_controlled};
 pub use shrink::{Shrunk, shrink};
 pub use simulation::{Control, Limits, Simulation, Stop};
 pub use sweep::{Failure, SweepReport, Sweeping, Tally, sweep};

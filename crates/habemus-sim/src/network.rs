@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use habemus::{Address, Topology};
+use habemus_report::{Stream, Use};
 use habemus_scenario as scenario;
 use habemus_trace::Dropped;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::random::{Stream, Use};
 use crate::time::{Time, nanos};
 
 /// A link, from the first to the second.

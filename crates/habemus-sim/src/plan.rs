@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use habemus::{Address, Id, Problem, Process, Status, Suspicion, System, Topology};
+use habemus_report::CueError;
 use habemus_scenario::{Action, Cue, MessageFate, Occasion, Scenario, TimeModel, Trigger, TriggerKind};
 
 use crate::network::Link;
@@ -46,44 +47,6 @@ pub(crate) struct Triggered<P: Process> {
     deed: Deed<P>,
 }
 
-/// Why a script cannot be played.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PlanError {
-    /// A process that does not exist.
-    #[error("there is no process {id}; there are: {}", some(known))]
-    UnknownProcess {
-        /// The identifier.
-        id: u64,
-        /// Those that exist.
-        known: Vec<u64>,
-    },
-    /// A command that the problem does not have.
-    #[error("'{word}' is neither a fault nor a command of {problem}; its commands are: {}", known.join(", "))]
-    UnknownCommand {
-        /// Which line of the script, counted from 0.
-        cue: usize,
-        /// The word.
-        word: String,
-        /// The problem.
-        problem: &'static str,
-        /// Its commands.
-        known: Vec<String>,
-    },
-    /// Messages and timers are called where they do not wait for it.
-    #[error("'{action}' makes sense on a scripted network only: on any other, nothing waits for the script")]
-    NotScripted {
-        /// Which line of the script, counted from 0.
-        cue: usize,
-        /// What it does.
-        action: String,
-    },
-}
-
-fn some(ids: &[u64]) -> String {
-    let shown: Vec<String> = ids.iter().take(12).map(u64::to_string).collect();
-    shown.join(", ") + if ids.len() > 12 { ", …" } else { "" }
-}
-
 /// The lines of a script as they come to pass; those that wait for an event come first, in their own order.
 fn in_order_of_time(script: &[Cue]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..script.len()).collect();
@@ -95,13 +58,13 @@ fn in_order_of_time(script: &[Cue]) -> Vec<usize> {
 }
 
 impl<P: Process> Plan<P> {
-    pub(crate) fn new(scenario: &Scenario, system: &System<P>) -> Result<Self, PlanError> {
+    pub(crate) fn new(scenario: &Scenario, system: &System<P>) -> Result<Self, CueError> {
         let translator = Translator { system, directory: system.directory() };
         let mut plan = Plan { timed: Vec::new(), triggered: Vec::new() };
         for index in in_order_of_time(&scenario.script) {
             let Cue { occasion, action } = &scenario.script[index];
             if action.needs_scripted_network() && scenario.network.model != TimeModel::Scripted {
-                return Err(PlanError::NotScripted { cue: index, action: action.to_string() });
+                return Err(CueError::NotScripted { cue: index, action: action.to_string() });
             }
             let deed = translator.deed(index, action)?;
             match occasion {
@@ -169,25 +132,25 @@ struct Translator<'a, P: Process> {
 }
 
 impl<P: Process> Translator<'_, P> {
-    fn address(&self, id: u64) -> Result<Address, PlanError> {
-        self.directory.get(&Id(id)).copied().ok_or_else(|| PlanError::UnknownProcess {
+    fn address(&self, id: u64) -> Result<Address, CueError> {
+        self.directory.get(&Id(id)).copied().ok_or_else(|| CueError::UnknownProcess {
             id,
             known: self.directory.keys().map(|id| id.0).collect(),
         })
     }
 
-    fn addresses(&self, ids: &[u64]) -> Result<Vec<Address>, PlanError> {
+    fn addresses(&self, ids: &[u64]) -> Result<Vec<Address>, CueError> {
         ids.iter().map(|id| self.address(*id)).collect()
     }
 
-    fn links(&self, links: &[(u64, u64)]) -> Result<Vec<Link>, PlanError> {
+    fn links(&self, links: &[(u64, u64)]) -> Result<Vec<Link>, CueError> {
         links.iter().map(|(from, to)| Ok((self.address(*from)?, self.address(*to)?))).collect()
     }
 
-    fn deed(&self, cue: usize, action: &Action) -> Result<Deed<P>, PlanError> {
+    fn deed(&self, cue: usize, action: &Action) -> Result<Deed<P>, CueError> {
         Ok(match action {
             Action::Command { word, processes } => {
-                let command = P::Problem::command(word).ok_or_else(|| PlanError::UnknownCommand {
+                let command = P::Problem::command(word).ok_or_else(|| CueError::UnknownCommand {
                     cue,
                     word: word.clone(),
                     problem: P::Problem::NAME,
@@ -229,7 +192,7 @@ impl<P: Process> Translator<'_, P> {
     }
 
     /// Every link between two groups, both ways; those not named form one more group.
-    fn partition(&self, groups: &[Vec<u64>]) -> Result<Vec<Link>, PlanError> {
+    fn partition(&self, groups: &[Vec<u64>]) -> Result<Vec<Link>, CueError> {
         let mut group_of = vec![groups.len(); self.system.len()];
         for (group, members) in groups.iter().enumerate() {
             for member in self.addresses(members)? {

@@ -15,13 +15,11 @@ use habemus::catalogue::{self, DetectorSetup, SetupError};
 use habemus::detector::any::AnyDetector;
 use habemus::detector::heartbeat::Message;
 use habemus::{Address, Id, Suspicion};
-use habemus_report::Spread;
+use habemus_report::{RunError, Spread, Stream, Use, with_drawn_faults};
 use habemus_scenario::{Action, Cue, Occasion, Scenario, Until};
 use serde::{Serialize, Serializer};
 
 use crate::observer::{Notice, Observer};
-use crate::random::{Stream, Use};
-use crate::run::{RunError, with_drawn_faults};
 use crate::simulation::{Control, Limits, Simulation, Stop};
 use crate::sweep::Sweeping;
 use crate::time::{Time, nanos};

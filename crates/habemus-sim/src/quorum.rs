@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use habemus::analysis::quorum::ForgetfulQuorum;
+use habemus_report::{Stream, Use};
 use serde::Serialize;
 
-use crate::random::{Stream, Use};
 use crate::simulation::Control;
 
 /// How often a second participant could have got in.

@@ -1,63 +1,20 @@
 //! Playing a scenario.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use habemus::catalogue::{self, Request, Setup, SetupError, Shape, Visitor};
+use habemus::catalogue::{self, Setup, SetupError, Visitor};
 use habemus::property::{End, Monitor, Population};
-use habemus::{Address, Id, Process, Status};
-use habemus_report::{PropertyLine, Report};
-use habemus_scenario::{Occasion, Scenario, TimeModel, TopologyChoice, Until};
+use habemus::{Address, Process, Status};
+use habemus_report::{
+    PropertyLine, Report, RunError, report_of_locks, request, scenarios_of_locks, with_drawn_faults,
+};
+use habemus_scenario::{Occasion, Scenario, TimeModel, Until};
 use habemus_trace::{Header, Origin};
 
-use crate::faults::draw_faults;
-use crate::named::{report_of_locks, scenarios_of_locks};
-use crate::plan::PlanError;
 use crate::simulation::{Control, Limits, Simulation, Stop};
 use crate::time::{Time, nanos};
 use crate::watch::{CLOCK_LIMIT, TRACE_LIMIT, Watch};
 
-/// Why a scenario cannot be played.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum RunError {
-    /// The system makes no sense.
-    #[error("{0}")]
-    Setup(SetupError),
-    /// The script makes no sense.
-    #[error("{0}")]
-    Plan(#[from] PlanError),
-    /// The rates of random faults are beyond reason.
-    #[error(
-        "the random faults would be about {about} of a kind, but at most {MOST_FAULTS} are drawn: lower the rate, \
-         or end them earlier"
-    )]
-    TooManyFaults {
-        /// How many, about.
-        about: f64,
-    },
-    /// Locks with names are asked for what they cannot do.
-    #[error("{0}")]
-    Names(String),
-    /// An expectation names a property that the problem does not have.
-    #[error("there is no property '{name}' of {problem}; there are: {}", known.join(", "))]
-    UnknownProperty {
-        /// The name.
-        name: String,
-        /// The problem.
-        problem: String,
-        /// Its properties.
-        known: Vec<String>,
-    },
-}
-
-impl From<SetupError> for RunError {
-    fn from(error: SetupError) -> Self {
-        RunError::Setup(error)
-    }
-}
-
-/// Random faults of one kind that are drawn for a run, at most.
-const MOST_FAULTS: f64 = 100_000.0;
 /// How long a system that never rests is left in peace after the last scripted event, in nanoseconds.
 const PEACE: Time = 10_000_000_000;
 /// How long a system that should come to rest may take, in nanoseconds: a day.
@@ -94,46 +51,6 @@ fn play(scenario: &Scenario, keep_trace: bool, control: Option<&Control>) -> Res
 fn play_one(scenario: &Scenario, keep_trace: bool, control: Option<&Control>) -> Result<Report, RunError> {
     let request = request(scenario)?;
     catalogue::build(&request)?.accept(Play { scenario, keep_trace, control })?
-}
-
-/// What a scenario asks of the catalogue.
-///
-/// # Errors
-/// If a link leads to a process that is not there.
-pub fn request(scenario: &Scenario) -> Result<Request<'_>, RunError> {
-    let ids: Vec<Id> = scenario.ids.iter().copied().map(Id).collect();
-    let shape = match &scenario.topology {
-        None => None,
-        Some(TopologyChoice::Named(name)) => Some(Shape::Named(name.clone())),
-        Some(TopologyChoice::Links(links)) => {
-            let place = |id: u64| {
-                let index = scenario.ids.iter().position(|other| *other == id);
-                let unknown = || PlanError::UnknownProcess { id, known: scenario.ids.clone() };
-                index.map(|index| index as u32).ok_or_else(unknown)
-            };
-            let links: Result<Vec<_>, PlanError> =
-                links.iter().map(|(a, b)| Ok((place(*a)?, place(*b)?))).collect();
-            Some(Shape::Links(links?))
-        }
-    };
-    Ok(Request {
-        algorithm: &scenario.algorithm,
-        ids,
-        shape,
-        detector: scenario.detector.as_deref(),
-        options: &scenario.options,
-        pulse: pulse(scenario.network.model),
-        seed: scenario.seed,
-        signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
-    })
-}
-
-/// The length of a pulse on a network that promises this about time.
-pub(crate) fn pulse(model: TimeModel) -> Duration {
-    match model {
-        TimeModel::Synchronous { pulse } => pulse,
-        _ => habemus::DEFAULT_PULSE,
-    }
 }
 
 /// Refuses a process that works in pulses where the network does not promise them.
@@ -180,22 +97,6 @@ impl Visitor for Play<'_> {
         let end = if stop == Stop::Quiet || at_peace { End::Quiet } else { End::CutOff };
         report(self.scenario, &setup, simulation, stop, end)
     }
-}
-
-/// The scenario with the faults of its seed written into the script; `None` if none are drawn.
-///
-/// # Errors
-/// If the rates are beyond reason.
-pub fn with_drawn_faults(scenario: &Scenario) -> Result<Option<Scenario>, RunError> {
-    let Some(random) = &scenario.random else { return Ok(None) };
-    let most = random.crashes.max(random.pauses).max(random.cuts) * random.until.as_secs_f64();
-    if most > MOST_FAULTS {
-        return Err(RunError::TooManyFaults { about: most });
-    }
-    let mut drawn = scenario.clone();
-    drawn.random = None;
-    drawn.script.extend(draw_faults(random, &scenario.ids, scenario.seed));
-    Ok(Some(drawn))
 }
 
 fn limits(scenario: &Scenario, perpetual: bool) -> Limits<'static> {
@@ -290,13 +191,7 @@ fn report<P: Process>(
         fingerprint: format!("{:016x}", watch.fingerprint()),
         trace: watch.take_trace(),
     };
-    if let Some(name) = report.unknown_properties(&scenario.expect).first() {
-        return Err(RunError::UnknownProperty {
-            name: (*name).clone(),
-            problem: report.problem,
-            known: report.properties.into_iter().map(|line| line.name).collect(),
-        });
-    }
+    report.know_properties(&scenario.expect)?;
     report.failures = report.check(&scenario.expect);
     report.failures.extend(missed);
     Ok(report)

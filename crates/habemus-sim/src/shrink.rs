@@ -1,9 +1,9 @@
 //! Making a failing run smaller: fewer faults, the same failure.
 
-use habemus_report::Report;
+use habemus_report::{Report, with_drawn_faults};
 use habemus_scenario::{Action, Cue, Scenario};
 
-use crate::run::{run, with_drawn_faults};
+use crate::run::run;
 
 /// A failing scenario with as few faults as could be found.
 #[derive(Clone, Debug)]

@@ -8,14 +8,15 @@ mod stage;
 use std::time::Duration;
 
 use habemus::{Address, Command, Process, Status, Step, Suspicion, System};
+use habemus_report::{CueError, Stream, Use};
 use habemus_scenario::{self as scenario, TimeModel, Until};
 use rustc_hash::FxHashMap;
 
+use crate::choices::Choices;
 use crate::network::Network;
 use crate::observer::Observer;
-use crate::plan::{Deed, Plan, PlanError};
+use crate::plan::{Deed, Plan};
 use crate::queue::Queue;
-use crate::random::{Choices, Stream, Use};
 use crate::time::{Time, nanos};
 use crate::timers::Timers;
 pub use limits::{Control, Limits, Stop};
@@ -151,7 +152,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         scenario: &scenario::Scenario,
         oracle: Option<Duration>,
         observer: O,
-    ) -> Result<Self, PlanError> {
+    ) -> Result<Self, CueError> {
         let plan = Plan::new(scenario, &system)?;
         let directory = (!scenario.network.links.is_empty()).then(|| system.directory());
         let by_link = scenario.network.links.iter().filter_map(|((from, to), latency)| {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use habemus_report::{Report, RunError};
 use habemus_scenario::Scenario;
 use serde::Serialize;
 
-use crate::run::{RunError, run};
-use habemus_report::Report;
+use crate::run::run;
 
 /// How a sweep is going, to be looked at from another thread.
 #[derive(Debug, Default)]

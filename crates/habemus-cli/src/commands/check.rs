@@ -11,7 +11,7 @@ use habemus_check::{
     ANY_NUMBER, Budget, Control, Extent, MOST_FAULTS, Order, Properties, Replay, Report, Setting, Start,
     Timers, Verdict,
 };
-use habemus_scenario::{Action, Processes, Scenario, script};
+use habemus_scenario::{Processes, Scenario, script};
 
 use super::draw::{Format, Style};
 use crate::args::{Described, SystemFlags, flag};
@@ -160,8 +160,8 @@ impl Check {
         let Described { scenario, parsed } = self.system.describe(USUAL_PROCESSES)?;
         let entry = catalogue::entry(&scenario.algorithm)?;
         let setting = self.setting(&scenario, entry, parsed.is_some())?;
-        let request =
-            habemus_sim::request(&scenario).map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
+        let request = habemus_report::request(&scenario)
+            .map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
         let control = Arc::new(Control { stop: interrupt::flag(), ..Control::default() });
         let watched = Arc::clone(&control);
         let progress = output::Progress::new("states", move || {
@@ -185,7 +185,7 @@ impl Check {
         let processes = Processes::new(&scenario.ids);
         let mut setting = Setting { timers: Timers::usual(entry), ..Setting::default() };
         if from_file {
-            follow_script(scenario, &mut setting);
+            setting.follow_script(scenario);
         }
         match self.start.as_deref() {
             None => {}
@@ -193,16 +193,16 @@ impl Check {
             Some("none") => setting.start = Start::These(Vec::new()),
             Some(ids) => {
                 let ids = script::parse_processes(ids, &processes).map_err(|e| flag("start", &e))?;
-                setting.start = Start::These(places(scenario, &ids));
+                setting.start = Start::These(addresses(scenario, &ids));
             }
         }
         if let Some(clients) = &self.clients {
             let ids = script::parse_processes(clients, &processes).map_err(|e| flag("clients", &e))?;
-            setting.clients = places(scenario, &ids);
+            setting.clients = addresses(scenario, &ids);
         }
         if let Some(faulty) = &self.faulty {
             let ids = script::parse_processes(faulty, &processes).map_err(|e| flag("faulty", &e))?;
-            setting.faulty = places(scenario, &ids);
+            setting.faulty = addresses(scenario, &ids);
         }
         setting.entries = self.entries.unwrap_or(setting.entries);
         match self.order {
@@ -291,54 +291,9 @@ pub(crate) fn write_scenario(path: &Path, replay: &Replay) -> Result<(), Complai
 /// More threads than this have never helped anybody.
 const MOST_THREADS: usize = 256;
 
-/// What a scenario's network, clients and script say of the circumstances: who starts, and how many faults of
-/// each kind there may be. When they happen is left open.
-fn follow_script(scenario: &Scenario, setting: &mut Setting) {
-    setting.order = if scenario.network.fifo { Order::Fifo } else { Order::Any };
-    let more = |budget: &mut u8, count: usize| {
-        *budget = budget.saturating_add(u8::try_from(count).unwrap_or(u8::MAX)).min(MOST_FAULTS);
-    };
-    let budget = &mut setting.budget;
-    let (mut starters, mut crashing) = (Vec::new(), Vec::new());
-    for cue in &scenario.script {
-        match &cue.action {
-            Action::Command { word, processes } if word != "release" => starters.extend(processes),
-            Action::Crash(processes) => {
-                more(&mut budget.crashes, processes.len());
-                crashing.extend(processes);
-            }
-            Action::Recover { processes, amnesia } => {
-                more(&mut budget.recoveries, processes.len());
-                budget.amnesia |= *amnesia;
-            }
-            Action::Cut(_) | Action::Partition(_) => more(&mut budget.partitions, 1),
-            Action::Loss(probability) if *probability > 0.0 => more(&mut budget.losses, 1),
-            Action::Suspect { .. } => more(&mut budget.suspicions, 1),
-            _ => {}
-        }
-    }
-    more(&mut budget.losses, usize::from(scenario.network.loss > 0.0));
-    more(&mut budget.duplications, usize::from(scenario.network.duplication > 0.0));
-    setting.faulty = places(scenario, &crashing);
-    let mut named = starters.clone();
-    named.sort_unstable();
-    named.dedup();
-    setting.start = Start::These(places(scenario, &named));
-    let most = named.iter().map(|id| starters.iter().filter(|other| *other == id).count()).max();
-    if let Some(workload) = &scenario.workload
-        && workload.entries > 0
-    {
-        setting.entries = workload.entries;
-        setting.clients = places(scenario, &workload.clients);
-    } else if let Some(most) = most {
-        setting.entries = u32::try_from(most).unwrap_or(1);
-        setting.clients = places(scenario, &named);
-    }
-}
-
-fn places(scenario: &Scenario, ids: &[u64]) -> Vec<Address> {
-    let place = |id: &u64| scenario.ids.iter().position(|other| other == id);
-    ids.iter().filter_map(place).map(|place| Address(place as u32)).collect()
+fn addresses(scenario: &Scenario, ids: &[u64]) -> Vec<Address> {
+    let address = |id: &u64| habemus_report::address_of(scenario, *id);
+    ids.iter().filter_map(address).collect()
 }
 
 /// The bytes of memory that nobody uses, where the system says so.

@@ -108,7 +108,7 @@ impl Cluster {
             scenario.expect = Expectations::default();
         }
         let wrong = |error| Complaint::from_run(error, parsed.as_ref());
-        let locks = habemus_sim::scenarios_of_locks(&scenario).map_err(wrong)?;
+        let locks = habemus_report::scenarios_of_locks(&scenario).map_err(wrong)?;
         let report = if locks.is_empty() {
             self.play(scenario.clone(), parsed.as_ref(), self.data.as_deref())?
         } else {
@@ -123,7 +123,7 @@ impl Cluster {
                     break;
                 }
             }
-            habemus_sim::report_of_locks(&scenario, reports)
+            habemus_report::report_of_locks(&scenario, reports)
         };
         self.show(&scenario, &report)?;
         Ok(super::run::outcome(&report))
@@ -137,10 +137,10 @@ impl Cluster {
         data: Option<&Path>,
     ) -> Result<Report, Complaint> {
         let wrong = |error| Complaint::from_run(error, parsed);
-        let drawn = habemus_sim::with_drawn_faults(&scenario);
+        let drawn = habemus_report::with_drawn_faults(&scenario);
         let drawn = drawn.map_err(wrong)?;
         let scenario = drawn.unwrap_or(scenario);
-        let request = habemus_sim::request(&scenario).map_err(wrong)?;
+        let request = habemus_report::request(&scenario).map_err(wrong)?;
         let facts = facts(&request).map_err(|error| wrong(error.into()))?;
         check(&scenario, &facts)?;
         refuse_luck(&scenario)?;

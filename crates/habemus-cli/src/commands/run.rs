@@ -78,7 +78,7 @@ impl Run {
             if parsed.is_none() && !self.what.names_processes() {
                 scenario.ids.clone_from(&trace.header.processes);
             }
-            let request = habemus_sim::request(&scenario)
+            let request = habemus_report::request(&scenario)
                 .map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
             habemus_check::replay(&trace, Some(&request))?
         } else {

@@ -45,13 +45,13 @@ impl Stream {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number from `least` to `most`, both included.
+    /// A number from `min` to `max`, both included.
     #[inline]
-    pub fn between(&mut self, least: u64, most: u64) -> u64 {
-        match most.saturating_sub(least) {
-            0 => least,
+    pub fn between(&mut self, min: u64, max: u64) -> u64 {
+        match max.saturating_sub(min) {
+            0 => min,
             u64::MAX => self.bits(),
-            width => least + self.below(width + 1),
+            width => min + self.below(width + 1),
         }
     }
 
@@ -83,30 +83,6 @@ impl Stream {
     pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
         radius * libm::cos(std::f64::consts::TAU * self.unit())
-    }
-}
-
-/// The choices of the algorithms: those that a scenario prescribes, then those that its seed draws.
-#[derive(Clone, Debug)]
-pub(crate) struct Choices {
-    /// The last is the next.
-    prescribed: Vec<u32>,
-    stream: Stream,
-}
-
-impl Choices {
-    pub(crate) fn new(prescribed: &[u32], seed: u64) -> Self {
-        let prescribed = prescribed.iter().rev().copied().collect();
-        Choices { prescribed, stream: Stream::new(seed, Use::Choices) }
-    }
-}
-
-impl Chooser for Choices {
-    fn choose(&mut self, bound: u32) -> u32 {
-        match self.prescribed.pop() {
-            Some(choice) => choice.min(bound.saturating_sub(1)),
-            None => self.stream.choose(bound),
-        }
     }
 }
 

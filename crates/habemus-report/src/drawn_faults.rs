@@ -2,10 +2,29 @@
 
 use std::time::Duration;
 
-use habemus_scenario::{Action, Cue, Occasion, RandomFaults};
+use habemus_scenario::{Action, Cue, Occasion, RandomFaults, Scenario};
 
+use crate::error::RunError;
 use crate::random::{Stream, Use};
-use crate::time::{Time, nanos};
+
+/// Random faults of one kind that are drawn for a run, at most.
+pub(crate) const MAX_FAULTS: f64 = 100_000.0;
+
+/// The scenario with the faults of its seed written into the script; `None` if none are drawn.
+///
+/// # Errors
+/// If the rates are beyond reason.
+pub fn with_drawn_faults(scenario: &Scenario) -> Result<Option<Scenario>, RunError> {
+    let Some(random) = &scenario.random else { return Ok(None) };
+    let about = random.crashes.max(random.pauses).max(random.cuts) * random.until.as_secs_f64();
+    if about > MAX_FAULTS {
+        return Err(RunError::TooManyFaults { about });
+    }
+    let mut drawn = scenario.clone();
+    drawn.random = None;
+    drawn.script.extend(draw_faults(random, &scenario.ids, scenario.seed));
+    Ok(Some(drawn))
+}
 
 /// Draws the faults of `seed` for the processes `ids`. At the end everything is well again: links are healed,
 /// paused processes resume, and who was to recover has recovered.
@@ -25,31 +44,30 @@ pub fn draw_faults(random: &RandomFaults, ids: &[u64], seed: u64) -> Vec<Cue> {
 }
 
 /// Instants at which something happens `rate` times a second, until `end`.
-fn instants(rate: f64, end: Time, stream: &mut Stream) -> Vec<Time> {
+fn instants(rate: f64, end: u64, stream: &mut Stream) -> Vec<u64> {
     let mut instants = Vec::new();
     if rate > 0.0 {
         let mut at = stream.exponential(1e9 / rate);
         while at < end as f64 {
-            instants.push(at as Time);
+            instants.push(at as u64);
             at += stream.exponential(1e9 / rate);
         }
     }
     instants
 }
 
-fn crashes(
-    random: &RandomFaults,
-    ids: &[u64],
-    end: Time,
-    stream: &mut Stream,
-    cues: &mut Vec<(Time, Action)>,
-) {
-    // When each process is up again; `Time::MAX` if never.
-    let mut down: Vec<(usize, Time)> = Vec::new();
+/// In nanoseconds; a scenario knows no longer duration than these can count.
+fn nanos(duration: Duration) -> u64 {
+    duration.as_nanos().try_into().unwrap_or(u64::MAX)
+}
+
+fn crashes(random: &RandomFaults, ids: &[u64], end: u64, stream: &mut Stream, cues: &mut Vec<(u64, Action)>) {
+    // When each process is up again; `u64::MAX` if never.
+    let mut down: Vec<(usize, u64)> = Vec::new();
     for at in instants(random.crashes, end, stream) {
         down.retain(|(_, until)| *until > at);
         let index = stream.below(ids.len() as u64) as usize;
-        let pause = random.recover_after.map(|(least, most)| stream.between(nanos(least), nanos(most)));
+        let pause = random.recover_after.map(|(min, max)| stream.between(nanos(min), nanos(max)));
         if down.len() >= random.most_down || down.iter().any(|(other, _)| *other == index) {
             continue;
         }
@@ -60,18 +78,12 @@ fn crashes(
                 cues.push((until, Action::Recover { processes: vec![ids[index]], amnesia: random.amnesia }));
                 down.push((index, until));
             }
-            None => down.push((index, Time::MAX)),
+            None => down.push((index, u64::MAX)),
         }
     }
 }
 
-fn pauses(
-    random: &RandomFaults,
-    ids: &[u64],
-    end: Time,
-    stream: &mut Stream,
-    cues: &mut Vec<(Time, Action)>,
-) {
+fn pauses(random: &RandomFaults, ids: &[u64], end: u64, stream: &mut Stream, cues: &mut Vec<(u64, Action)>) {
     for at in instants(random.pauses, end, stream) {
         let id = ids[stream.below(ids.len() as u64) as usize];
         let pause = stream.between(nanos(random.pause_for.0), nanos(random.pause_for.1));
@@ -80,7 +92,7 @@ fn pauses(
     }
 }
 
-fn cuts(random: &RandomFaults, ids: &[u64], end: Time, stream: &mut Stream, cues: &mut Vec<(Time, Action)>) {
+fn cuts(random: &RandomFaults, ids: &[u64], end: u64, stream: &mut Stream, cues: &mut Vec<(u64, Action)>) {
     if ids.len() < 2 {
         return;
     }

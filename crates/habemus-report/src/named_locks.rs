@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use habemus_report::{PropertyLine, Report, Statistics};
 use habemus_scenario::{Occasion, Scenario, is_name};
 
-use crate::run::{RunError, with_drawn_faults};
+use crate::drawn_faults::with_drawn_faults;
+use crate::error::RunError;
+use crate::report::{PropertyLine, Report};
+use crate::statistics::Statistics;
 
 /// The scenarios of the locks that have names, by name; none if the scenario is about one without.
 ///
