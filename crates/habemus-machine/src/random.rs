@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-use habemus::Delay;
+use habemus::{Chooser, Delay};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
@@ -33,10 +33,10 @@ impl Random {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A span from `least` to `most`, both included.
-    pub fn between(&mut self, least: Duration, most: Duration) -> Duration {
-        let width = most.saturating_sub(least).as_nanos().try_into().unwrap_or(u64::MAX - 1);
-        least + Duration::from_nanos(self.below(width + 1))
+    /// A span from `min` to `max`, both included.
+    pub fn between(&mut self, min: Duration, max: Duration) -> Duration {
+        let width = max.saturating_sub(min).as_nanos().try_into().unwrap_or(u64::MAX - 1);
+        min + Duration::from_nanos(self.below(width + 1))
     }
 
     /// A span for a timer.
@@ -57,5 +57,12 @@ impl Random {
     /// True with this probability.
     pub fn happens(&mut self, probability: f64) -> bool {
         probability > 0.0 && self.unit() < probability
+    }
+}
+
+/// On real nodes chance chooses.
+impl Chooser for Random {
+    fn choose(&mut self, bound: u32) -> u32 {
+        self.below(u64::from(bound)) as u32
     }
 }

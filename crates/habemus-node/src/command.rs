@@ -1,12 +1,16 @@
 //! The command line of a node: flags, environment, a file, signals, standard input.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
-use habemus::catalogue::Shape;
+use clap::{Args, Parser, ValueEnum};
+use habemus::catalogue::{Setup, Shape};
+use habemus::{Id, Process, SystemError};
+use habemus_machine::Facts;
 use habemus_scenario::{Processes, script, units};
 use serde::Deserialize;
 use tokio::signal::unix::{SignalKind, signal};
@@ -15,9 +19,9 @@ use tracing_subscriber::EnvFilter;
 
 use crate::control::{Order, Report};
 use crate::node::{Node, NodeError, Orders};
-use crate::settings::Settings;
+use crate::settings::{Settings, SettingsError};
+use crate::subject::Subject;
 use crate::tls::TlsFiles;
-use habemus_machine::Facts;
 
 /// What a node is told on the command line. Flags come before the environment, and that before the file.
 #[derive(Args, Clone, Debug, Default)]
@@ -168,17 +172,97 @@ impl CommandError {
     }
 }
 
+/// Run one process of an algorithm between real machines.
+#[derive(Parser)]
+#[command(name = "habemus-node", version, max_term_width = 100)]
+struct Program {
+    #[command(flatten)]
+    node: NodeArgs,
+}
+
+/// The program that is nothing but a node and runs any algorithm of the catalogue.
+pub fn main() -> ExitCode {
+    ended(Program::parse().node.run())
+}
+
+/// A program that is a node and runs an algorithm of its own: `setup` makes the system of the processes with these
+/// identifiers, and `arguments` are what `habemus node` understands, but for what only the catalogue knows.
+///
+/// A [`Cluster`](crate::cluster::Cluster) of such a program starts it with
+/// [`Program::this`](crate::cluster::Program::this) and the words in front of `arguments`.
+///
+/// # Example
+/// ```no_run
+/// use std::process::ExitCode;
+///
+/// use habemus::catalogue::{Entry, Setup};
+/// use habemus::election::chang_roberts::{ChangRoberts, Config};
+/// use habemus::topology::Ring;
+/// use habemus::{Id, System, SystemError};
+///
+/// static MINE: Entry = Entry::own("my-ring", "election");
+///
+/// fn setup(ids: Vec<Id>) -> Result<Setup<ChangRoberts>, SystemError> {
+///     Ok(Setup::own(&MINE, System::new(Ring::new(ids.len()), ids, Config::default())?))
+/// }
+///
+/// fn main() -> ExitCode {
+///     habemus_node::command::main_with(setup, std::env::args_os().skip(1))
+/// }
+/// ```
+pub fn main_with<P: Process>(
+    setup: impl FnOnce(Vec<Id>) -> Result<Setup<P>, SystemError>,
+    arguments: impl IntoIterator<Item = OsString>,
+) -> ExitCode {
+    let name = std::env::args_os().next().unwrap_or_default();
+    ended(Program::parse_from(std::iter::once(name).chain(arguments)).node.run_with(setup))
+}
+
+fn ended(result: Result<(), CommandError>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(if error.is_bad_input() { 2 } else { 1 })
+        }
+    }
+}
+
+/// What makes the process that the settings ask for; the flag says whether labels are wanted.
+type MakeSubject<'a> = Box<dyn FnOnce(&Settings, bool) -> Result<Subject, SettingsError> + 'a>;
+
 impl NodeArgs {
     /// Runs the node until it is told to stop.
     ///
     /// # Errors
     /// If the input makes no sense, or the node cannot go on.
     pub fn run(&self) -> Result<(), CommandError> {
-        let settings = self.settings()?;
+        self.run_settings(self.settings()?, Box::new(Subject::of_the_catalogue))
+    }
+
+    /// As [`run`](NodeArgs::run), with an algorithm that need not be in the catalogue: see [`main_with`].
+    ///
+    /// # Errors
+    /// As [`run`](NodeArgs::run), or if there is no such system.
+    pub fn run_with<P: Process>(
+        &self,
+        setup: impl FnOnce(Vec<Id>) -> Result<Setup<P>, SystemError>,
+    ) -> Result<(), CommandError> {
+        let mut settings = self.settings_of(Some(""))?;
+        let ids = settings.ids.iter().copied().map(Id).collect();
+        let setup = setup(ids).map_err(|why| NodeError::from(SettingsError::from(why)))?;
+        if settings.algorithm.is_empty() {
+            setup.entry.name.clone_into(&mut settings.algorithm);
+        }
+        let make = |settings: &Settings, describe: bool| Subject::of_its_own(setup, settings, describe);
+        self.run_settings(settings, Box::new(make))
+    }
+
+    fn run_settings(&self, settings: Settings, make: MakeSubject<'_>) -> Result<(), CommandError> {
         self.start_logging()?;
         // One thread is enough for a node, and costs least when there is nothing to do.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let result = runtime.block_on(live(settings));
+        let result = runtime.block_on(run_until_stopped(settings, make));
         // A thread that reads standard input must not keep the program alive.
         runtime.shutdown_background();
         result
@@ -189,6 +273,11 @@ impl NodeArgs {
     /// # Errors
     /// If they make no sense.
     pub fn settings(&self) -> Result<Settings, CommandError> {
+        self.settings_of(None)
+    }
+
+    /// As [`settings`](NodeArgs::settings), of this algorithm unless another is named.
+    fn settings_of(&self, algorithm: Option<&str>) -> Result<Settings, CommandError> {
         let file = match &self.config {
             Some(path) => read_file(path)?,
             None => File::default(),
@@ -196,7 +285,8 @@ impl NodeArgs {
         let missing =
             |flag: &str| CommandError::Input(format!("--{flag} is missing (or {flag} in --config)"));
         let id = self.id.or(file.id).ok_or_else(|| missing("id"))?;
-        let algorithm = self.algorithm.clone().or(file.algorithm).ok_or_else(|| missing("algorithm"))?;
+        let algorithm = self.algorithm.clone().or(file.algorithm).or_else(|| algorithm.map(str::to_owned));
+        let algorithm = algorithm.ok_or_else(|| missing("algorithm"))?;
         let mut peers = BTreeMap::new();
         for (id, address) in file.peers {
             let id =
@@ -331,7 +421,7 @@ fn plain(value: &toml::Value) -> String {
 }
 
 /// Runs a node until a signal, its supervisor or a fault ends it.
-async fn live(settings: Settings) -> Result<(), CommandError> {
+async fn run_until_stopped(settings: Settings, make: MakeSubject<'_>) -> Result<(), CommandError> {
     let supervised = settings.supervised;
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let listener = supervised.then(|| {
@@ -342,12 +432,13 @@ async fn live(settings: Settings) -> Result<(), CommandError> {
             let _ = std::io::stdout().lock().write_all(&line);
         }) as crate::engine::Listener
     });
-    let mut node = Node::start_reporting(settings, listener).await?;
+    let subject = make(&settings, settings.trace || listener.is_some()).map_err(NodeError::from)?;
+    let mut node = Node::launch(settings, subject, listener).await?;
     let orders = node.orders();
     if !supervised && waits_to_be_told(node.facts()) {
         orders.give(Order::Command { word: "elect".to_owned(), name: String::new() });
     }
-    let has_names = node.facts().entry.problem == "mutual exclusion";
+    let has_names = node.facts().problem == "mutual exclusion";
     std::thread::spawn(move || read_orders(&orders, supervised, has_names));
     tokio::select! {
         result = node.finished() => return Ok(result?),
@@ -359,7 +450,7 @@ async fn live(settings: Settings) -> Result<(), CommandError> {
 
 /// Whether the algorithm elects nobody until somebody asks for it: a node that has just come up then asks.
 fn waits_to_be_told(facts: &Facts) -> bool {
-    facts.entry.problem == "election" && !(facts.perpetual && facts.entry.detectors.is_empty())
+    facts.problem == "election" && (facts.hears_of_suspicions || !facts.perpetual)
 }
 
 /// Reads orders from standard input: JSON of a supervisor, words of a person.

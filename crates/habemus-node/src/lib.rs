@@ -46,6 +46,7 @@ mod recorder;
 mod scratch;
 mod settings;
 pub mod store;
+mod subject;
 mod timers;
 mod tls;
 pub mod transport;

@@ -2,23 +2,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use habemus_node::command::NodeArgs;
-
-/// Run one process of an algorithm between real machines.
-#[derive(Parser)]
-#[command(name = "habemus-node", version, max_term_width = 100)]
-struct Program {
-    #[command(flatten)]
-    node: NodeArgs,
-}
-
 fn main() -> ExitCode {
-    match Program::parse().node.run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(if error.is_bad_input() { 2 } else { 1 })
-        }
-    }
+    habemus_node::command::main()
 }

@@ -3,7 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
-use habemus::Address;
+use habemus::Process;
+use habemus::catalogue::Setup;
+use habemus_machine::{Facts, Random};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -16,10 +18,9 @@ use crate::http;
 use crate::lock::Locks;
 use crate::settings::{Settings, SettingsError};
 use crate::store::{Directory, Identity, StoreError};
+use crate::subject::Subject;
 use crate::tls::{Tls, TlsError};
 use crate::transport::{Endpoint, Guests, Outgoing, Traffic, listen};
-use habemus_machine::Random;
-use habemus_machine::{self as machine, Facts};
 
 /// So many things that arrived wait for the process at most; then connections wait.
 const INBOX: usize = 1024;
@@ -88,12 +89,58 @@ impl Node {
     /// # Errors
     /// As [`start`](Node::start).
     pub async fn start_reporting(settings: Settings, listener: Option<Listener>) -> Result<Node, NodeError> {
-        settings.check()?;
-        let me = settings.ids.iter().position(|id| *id == settings.id).unwrap_or_default();
-        let me = Address(me as u32);
-        let describe = settings.trace || listener.is_some();
-        let (facts, machine) =
-            machine::build(&settings.request()?, me, describe).map_err(SettingsError::from)?;
+        let subject = Subject::of_the_catalogue(&settings, settings.trace || listener.is_some())?;
+        Node::launch(settings, subject, listener).await
+    }
+
+    /// Starts a node that runs one process of an algorithm that need not be in the catalogue. The settings name the
+    /// algorithm and have the processes of the system; topology, detector and options are the system's own, and its
+    /// pulse is that of the settings. `command::main_with` is a whole program of it.
+    ///
+    /// # Errors
+    /// As [`start`](Node::start).
+    ///
+    /// # Example
+    /// ```
+    /// use habemus::catalogue::{Entry, Setup};
+    /// use habemus::election::chang_roberts::{ChangRoberts, Config};
+    /// use habemus::topology::Ring;
+    /// use habemus::{Id, System};
+    /// use habemus_node::{Node, Settings};
+    ///
+    /// static MINE: Entry = Entry::own("my-ring", "election");
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut nodes = Vec::new();
+    /// for id in 1..=3 {
+    ///     let system = System::<ChangRoberts>::new(Ring::new(3), [1, 2, 3].map(Id), Config::default())?;
+    ///     let settings = Settings::new(MINE.name, id, [1, 2, 3]);
+    ///     nodes.push(Node::start_with(Setup::own(&MINE, system), settings).await?);
+    /// }
+    /// for one in &nodes {
+    ///     nodes.iter().for_each(|other| one.introduce(other.id(), other.address()));
+    /// }
+    /// let election = nodes[0].election()?;
+    /// election.elect().await?;
+    /// let mut leadership = election.leader();
+    /// let known = leadership.wait_for(|now| now.leader.is_some()).await?;
+    /// assert_eq!(known.leader, Some(3));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn start_with<P: Process>(setup: Setup<P>, settings: Settings) -> Result<Node, NodeError> {
+        let subject = Subject::of_its_own(setup, &settings, settings.trace)?;
+        Node::launch(settings, subject, None).await
+    }
+
+    /// Brings a process to life.
+    pub(crate) async fn launch(
+        settings: Settings,
+        subject: Subject,
+        listener: Option<Listener>,
+    ) -> Result<Node, NodeError> {
+        let Subject { facts, machine, me, agreement } = subject;
         if facts.synchronous && !settings.supervised && settings.begin_at.is_none() {
             return Err(SettingsError::Pulses(settings.algorithm).into());
         }
@@ -111,7 +158,7 @@ impl Node {
             id: settings.id,
             ids: settings.ids.clone(),
             cluster: settings.cluster.clone(),
-            system: settings.system()?,
+            system: agreement,
             // Zero is what a guest that has never been here has.
             life: Random::new().bits().max(1),
             tls,
@@ -212,11 +259,11 @@ impl Node {
     }
 
     fn demand(&self, problem: &str, asked: &'static str) -> Result<(), NodeError> {
-        let entry = self.facts.entry;
-        if entry.problem == problem {
+        let Facts { algorithm, problem: solved, .. } = &self.facts;
+        if *solved == problem {
             return Ok(());
         }
-        let (algorithm, problem) = (entry.name.to_owned(), entry.problem.to_owned());
+        let (algorithm, problem) = ((*algorithm).to_owned(), (*solved).to_owned());
         Err(NodeError::Problem { algorithm, problem, asked })
     }
 

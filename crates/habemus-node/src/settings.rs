@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use habemus::Id;
 use habemus::catalogue::{self, Request, SetupError, Shape};
 use habemus::signatures::Scheme;
+use habemus::{Address, Id, SystemError};
 use habemus_signatures::{Ed25519, KeysError};
 
 use crate::tls::TlsFiles;
@@ -17,11 +17,11 @@ use crate::tls::TlsFiles;
 pub struct Settings {
     /// The cluster's name: nodes of different clusters refuse each other.
     pub cluster: String,
-    /// The algorithm's name in the catalogue.
+    /// The algorithm's name: in the catalogue, or the one that a program gives to its own.
     pub algorithm: String,
     /// This node's identifier.
     pub id: u64,
-    /// All identifiers, in the order of their places in the topology.
+    /// All identifiers, in the order of their addresses in the topology.
     pub ids: Vec<u64>,
     /// Where to listen for other nodes; port 0 lets the system choose.
     pub listen: String,
@@ -96,6 +96,35 @@ pub enum SettingsError {
     /// The keys cannot be used.
     #[error("{0}. `habemus certs` makes keys; a node needs its own secret one and the public ones of all")]
     Keys(#[from] KeysError),
+    /// The program's own system cannot be made.
+    #[error("{0}")]
+    System(SystemError),
+    /// The program's own algorithm has another name.
+    #[error("this program runs {algorithm}, not {asked}")]
+    OtherAlgorithm {
+        /// The program's.
+        algorithm: &'static str,
+        /// That of the settings.
+        asked: String,
+    },
+    /// The program's own system has other processes.
+    #[error("the system has the processes {system:?}, and the settings have {settings:?}")]
+    OtherProcesses {
+        /// Those of the system.
+        system: Vec<u64>,
+        /// Those of the settings.
+        settings: Vec<u64>,
+    },
+    /// Something that only the catalogue could know.
+    #[error(
+        "{algorithm} is this program's own algorithm, and the program says which {what} it has: leave it out"
+    )]
+    NotOfTheCatalogue {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// What was asked for.
+        what: &'static str,
+    },
     /// A trace needs a directory.
     #[error("a trace needs a data directory to be written to")]
     TraceNowhere,
@@ -104,6 +133,12 @@ pub enum SettingsError {
 impl From<SetupError> for SettingsError {
     fn from(error: SetupError) -> Self {
         SettingsError::Setup(error)
+    }
+}
+
+impl From<SystemError> for SettingsError {
+    fn from(error: SystemError) -> Self {
+        SettingsError::System(error)
     }
 }
 
@@ -173,7 +208,7 @@ impl Settings {
     }
 
     /// What all nodes of a cluster must agree on, in words.
-    pub(crate) fn system(&self) -> Result<String, SettingsError> {
+    pub(crate) fn agreement(&self) -> Result<String, SettingsError> {
         use std::fmt::Write;
         let mut words = format!("{} with processes", self.algorithm);
         for id in &self.ids {
@@ -199,6 +234,33 @@ impl Settings {
         }
         let _ = write!(words, ", pulse {:?}", self.pulse);
         Ok(words)
+    }
+
+    /// Where the node is in the topology.
+    pub(crate) fn address(&self) -> Address {
+        let index = self.ids.iter().position(|id| *id == self.id);
+        Address(index.unwrap_or_default() as u32)
+    }
+
+    /// Refuses what does not fit the program's own `algorithm` with these processes, and what only the catalogue
+    /// understands.
+    pub(crate) fn check_own(&self, algorithm: &'static str, ids: Vec<u64>) -> Result<(), SettingsError> {
+        if self.algorithm != algorithm {
+            return Err(SettingsError::OtherAlgorithm { algorithm, asked: self.algorithm.clone() });
+        }
+        if self.ids != ids {
+            return Err(SettingsError::OtherProcesses { system: ids, settings: self.ids.clone() });
+        }
+        let asked = [
+            (self.topology.is_some(), "topology"),
+            (self.detector.is_some(), "detector"),
+            (!self.options.is_empty(), "options"),
+            (self.keys.is_some(), "keys"),
+        ];
+        match asked.into_iter().find(|(is_asked, _)| *is_asked) {
+            Some((_, what)) => Err(SettingsError::NotOfTheCatalogue { algorithm, what }),
+            None => Ok(()),
+        }
     }
 
     /// Refuses what makes no sense before anything is touched.
@@ -250,10 +312,10 @@ mod tests {
     #[test]
     fn what_nodes_must_agree_on_shows_every_difference() {
         let one = Settings::new("bully", 1, [1, 2]);
-        assert_eq!(one.system().unwrap(), Settings::new("bully", 2, [1, 2]).system().unwrap());
-        assert_ne!(one.system().unwrap(), Settings::new("bully", 1, [2, 1]).system().unwrap());
+        assert_eq!(one.agreement().unwrap(), Settings::new("bully", 2, [1, 2]).agreement().unwrap());
+        assert_ne!(one.agreement().unwrap(), Settings::new("bully", 1, [2, 1]).agreement().unwrap());
         let mut other = one.clone();
         other.options.insert("heartbeat-timeout".to_owned(), "1s".to_owned());
-        assert_ne!(one.system().unwrap(), other.system().unwrap());
+        assert_ne!(one.agreement().unwrap(), other.agreement().unwrap());
     }
 }

@@ -238,7 +238,7 @@ impl Cluster {
             }
         }
         Ok(Blueprint {
-            program: Program { path: std::env::current_exe()?, arguments: vec!["node".to_owned()] },
+            program: Program::this(["node"])?,
             ids: scenario.ids.clone(),
             flags,
             own_flags,
@@ -284,7 +284,7 @@ impl Cluster {
             }
         } else {
             cluster.begin();
-            if facts.entry.problem == "election" {
+            if facts.problem == "election" {
                 for id in scenario.ids.clone() {
                     cluster.order(id, Order::Command { word: "elect".to_owned(), name: String::new() });
                 }
@@ -335,7 +335,7 @@ fn check(scenario: &Scenario, facts: &Facts) -> Result<(), Complaint> {
     }
     if facts.synchronous && !matches!(scenario.network.model, TimeModel::Synchronous { .. }) {
         return Err(Complaint::help(
-            format!("{} works in pulses, and the scenario's network is not synchronous", facts.entry.name),
+            format!("{} works in pulses, and the scenario's network is not synchronous", facts.algorithm),
             "set model = \"synchronous\" in [network]",
         ));
     }
@@ -382,7 +382,7 @@ async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Endin
             }
         }
     });
-    let console = Console::new(facts.entry.problem, facts.commands);
+    let console = Console::new(facts.problem, facts.commands);
     if at_a_terminal {
         output::print(&format!("{} nodes are up; help shows what can be said", cluster.ids().len()))?;
     }

@@ -197,14 +197,10 @@ fn list(ids: &[u64]) -> String {
 }
 
 async fn wait_for_leader(cluster: &mut Cluster) -> Result<Reply, ClusterError> {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while Instant::now() < deadline {
-        if let Some(leader) = cluster.agreed_leader() {
-            return Ok(Reply::Done(format!("{leader} leads, and every live node knows it")));
-        }
-        cluster.attend(deadline).await?;
-    }
-    Ok(Reply::Wrong("the live nodes did not agree on a leader in time".to_owned()))
+    Ok(match cluster.leader_by(Instant::now() + Duration::from_secs(30)).await? {
+        Some(leader) => Reply::Done(format!("{leader} leads, and every live node knows it")),
+        None => Reply::Wrong("the live nodes did not agree on a leader in time".to_owned()),
+    })
 }
 
 fn trace(cluster: &Cluster, file: &str) -> Result<Reply, ClusterError> {

@@ -32,12 +32,24 @@ pub struct Program {
     pub arguments: Vec<String>,
 }
 
+impl Program {
+    /// The program that is running, with `arguments` in front of the node's own: a program whose `main` calls
+    /// [`main_with`](crate::command::main_with) is its own node.
+    ///
+    /// # Errors
+    /// If the system does not say where the program is.
+    pub fn this(arguments: impl IntoIterator<Item = &'static str>) -> io::Result<Program> {
+        let arguments = arguments.into_iter().map(str::to_owned).collect();
+        Ok(Program { path: std::env::current_exe()?, arguments })
+    }
+}
+
 /// What a cluster is to be.
 #[derive(Clone, Debug)]
 pub struct Blueprint {
     /// How to start a node.
     pub program: Program,
-    /// The identifiers, in the order of their places.
+    /// The identifiers, in the order of their addresses.
     pub ids: Vec<u64>,
     /// Flags that all nodes get: algorithm, options, topology.
     pub flags: Vec<String>,
@@ -53,6 +65,24 @@ pub struct Blueprint {
     pub oracle: Option<Duration>,
     /// Everything takes so many times longer than written: script, latencies and the nodes' clocks.
     pub stretch: f64,
+}
+
+impl Blueprint {
+    /// Nodes with these identifiers on the loopback, which keep their data under `directory` and have their own
+    /// detectors, if any.
+    pub fn new(program: Program, ids: impl Into<Vec<u64>>, directory: impl Into<PathBuf>) -> Blueprint {
+        Blueprint {
+            program,
+            ids: ids.into(),
+            flags: Vec::new(),
+            own_flags: BTreeMap::new(),
+            hosts: BTreeMap::new(),
+            wrappers: BTreeMap::new(),
+            directory: directory.into(),
+            oracle: None,
+            stretch: 1.0,
+        }
+    }
 }
 
 /// Why a cluster cannot go on.
@@ -203,7 +233,7 @@ impl Cluster {
         self.members.iter().filter(|(_, member)| member.is_alive()).map(|(id, _)| *id)
     }
 
-    /// The identifiers, in the order of their places.
+    /// The identifiers, in the order of their addresses.
     pub fn ids(&self) -> &[u64] {
         &self.blueprint.ids
     }
@@ -246,6 +276,17 @@ impl Cluster {
         leader.filter(|leader| self.status(*leader) == Some(Status::Leading))
     }
 
+    /// Waits until all live nodes agree on a leader, and says who it is; `None` if they do not until `deadline`.
+    ///
+    /// # Errors
+    /// If a node ended by itself.
+    pub async fn leader_by(&mut self, deadline: Instant) -> Result<Option<u64>, ClusterError> {
+        while self.agreed_leader().is_none() && Instant::now() < deadline {
+            self.attend(deadline).await?;
+        }
+        Ok(self.agreed_leader())
+    }
+
     /// How many records were reported.
     pub fn records(&self) -> u64 {
         self.records
@@ -266,6 +307,11 @@ impl Cluster {
         if let Some(member) = self.members.get(&id) {
             member.order(order);
         }
+    }
+
+    /// Gives a command of the problem to the process of one node.
+    pub fn command(&self, id: u64, word: &str) {
+        self.order(id, Order::Command { word: word.to_owned(), name: String::new() });
     }
 
     /// Gives an order to all nodes, and to all that start later.

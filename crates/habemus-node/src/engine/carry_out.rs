@@ -12,7 +12,7 @@ use crate::control::{Moment, Order, Report};
 use crate::faults::Fate;
 use crate::transport::count;
 use crate::transport::frame::Body;
-use habemus_machine::{Act, Label, Outcome, Said};
+use habemus_machine::{Encoded, Label, PlainEffect, PlainStep};
 
 /// A frame that leaves as soon as what was recorded is in the system's hands.
 struct Leaving {
@@ -35,12 +35,12 @@ impl Engine {
         &mut self,
         name: &str,
         cause: Cause,
-        mut outcome: Outcome,
+        mut step: PlainStep,
         base: Instant,
     ) -> Result<(), EngineError> {
         let at = self.wall.at(Instant::now());
         let moment = self.record_cause(name, at, cause);
-        if let Some(value) = outcome.persist.take()
+        if let Some(value) = step.persist.take()
             && let Some(instance) = self.instances.get_mut(name)
             && let Some(store) = instance.store.take()
         {
@@ -51,9 +51,9 @@ impl Engine {
             None => false,
         };
         let mut leaving = Vec::new();
-        for act in outcome.acts.drain(..) {
-            let moment = self.act(name, act, at, base, &mut leaving);
-            // Only a supervisor makes it worth while to look up after each act.
+        for effect in step.effects.drain(..) {
+            let moment = self.act(name, effect, at, base, &mut leaving);
+            // Only a supervisor makes it worth while to look up after each effect.
             if !self.breaks.is_empty() {
                 self.let_go(name, &mut leaving)?;
                 if let Some(moment) = moment {
@@ -61,7 +61,7 @@ impl Engine {
                 }
             }
         }
-        self.outcome = outcome;
+        self.step = step;
         self.let_go(name, &mut leaving)?;
         if went {
             self.report(&Report::Went);
@@ -86,7 +86,9 @@ impl Engine {
                 Happening::Deliver { message: number, from, kind: kind.to_owned(), label: text, background }
             }
             Cause::Timer(Label { text, background, .. }) => Happening::Timer { label: text, background },
-            Cause::Command(Said { label, value, status, .. }) => Happening::Command { label, value, status },
+            Cause::Command(Encoded { label, value, status, .. }) => {
+                Happening::Command { label, value, status }
+            }
             Cause::Suspicion(suspicion) => {
                 (_, moment) = (self.suspected_changes(suspicion), Some(Moment::Suspects));
                 let what = self.suspicion(suspicion);
@@ -131,18 +133,18 @@ impl Engine {
     fn act(
         &mut self,
         name: &str,
-        act: Act,
+        effect: PlainEffect,
         at: u64,
         base: Instant,
         leaving: &mut Vec<Leaving>,
     ) -> Option<Moment> {
-        match act {
-            Act::Send { to, bytes, label } => {
+        match effect {
+            PlainEffect::Send { to, bytes, label } => {
                 let kind = label.kind;
                 self.send(name, Outbound { to, bytes, label }, at, base, leaving);
                 Some(Moment::Sends(kind.to_owned()))
             }
-            Act::SetTimer { key, after, background } => {
+            PlainEffect::SetTimer { key, after, background } => {
                 let mut after = self.random.delay(after);
                 if self.drift != 1.0 {
                     after = after.div_f64(self.drift);
@@ -150,12 +152,12 @@ impl Engine {
                 self.timers.set((name.to_owned(), key), base + after, background);
                 None
             }
-            Act::CancelTimer { key } => {
+            PlainEffect::CancelTimer { key } => {
                 self.timers.cancel(&(name.to_owned(), key));
                 None
             }
-            Act::Output(said) => self.output(name, said, at, base),
-            Act::Suspicion(suspicion) => {
+            PlainEffect::Output(output) => self.output(name, output, at, base),
+            PlainEffect::Suspicion(suspicion) => {
                 self.suspected_changes(suspicion);
                 let what = self.suspicion(suspicion);
                 self.record(name, at, what);
@@ -214,12 +216,12 @@ impl Engine {
         }
     }
 
-    fn output(&mut self, name: &str, said: Said, at: u64, base: Instant) -> Option<Moment> {
-        let Said { label, value, bytes, status } = said;
+    fn output(&mut self, name: &str, output: Encoded, at: u64, base: Instant) -> Option<Moment> {
+        let Encoded { label, value, bytes, status } = output;
         info!(process = name, "{label}");
         self.record(name, at, Happening::Output { label, value, status });
         if name.is_empty()
-            && self.parts.facts.entry.problem == "election"
+            && self.parts.facts.problem == "election"
             && let Ok(output) = postcard::from_bytes::<election::Output>(&bytes)
         {
             self.term = match output {

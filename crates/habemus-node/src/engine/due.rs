@@ -53,12 +53,12 @@ impl Engine {
         let Some((due, (name, key))) = self.timers.pop(now) else { return Ok(()) };
         let elapsed = self.elapsed(now);
         let Some(instance) = self.instances.get_mut(&name) else { return Ok(()) };
-        let mut outcome = std::mem::take(&mut self.outcome);
-        let rung = instance.machine.timer(&key, elapsed, &mut outcome);
+        let mut step = std::mem::take(&mut self.step);
+        let rung = instance.machine.timer(&key, elapsed, &mut step);
         let label = rung.expect("the machine made the key itself");
         // Pulses must not drift apart, however late they are.
         let base = if self.parts.facts.synchronous { due } else { base };
-        self.carry_out(&name, Cause::Timer(label), outcome, base).await
+        self.carry_out(&name, Cause::Timer(label), step, base).await
     }
 
     /// The local clock, for detectors that read it.

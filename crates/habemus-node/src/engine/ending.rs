@@ -16,7 +16,7 @@ impl Engine {
     pub(super) async fn miss(&mut self, peer: Address) -> Result<(), EngineError> {
         let facts = &self.parts.facts;
         info!(peer = self.id(peer), "has stopped");
-        if facts.entry.detectors.is_empty() || facts.oracle.is_some() || !self.gone.insert(peer) {
+        if !facts.hears_of_suspicions || facts.oracle.is_some() || !self.gone.insert(peer) {
             return Ok(());
         }
         self.hear_of(Suspicion::Suspect(peer)).await
@@ -46,9 +46,9 @@ impl Engine {
         for name in self.instances.keys().cloned().collect::<Vec<_>>() {
             let elapsed = self.elapsed(now);
             let Some(instance) = self.instances.get_mut(&name) else { continue };
-            let mut outcome = std::mem::take(&mut self.outcome);
-            instance.machine.stop(elapsed, &mut outcome);
-            self.carry_out(&name, Cause::Stop, outcome, now).await?;
+            let mut step = std::mem::take(&mut self.step);
+            instance.machine.stop(elapsed, &mut step);
+            self.carry_out(&name, Cause::Stop, step, now).await?;
         }
         let at = self.wall.at(Instant::now());
         for instance in self.instances.values_mut() {

@@ -24,8 +24,7 @@ use crate::timers::Timers;
 use crate::transport::frame::Body;
 use crate::transport::{Arrivals, Guests, Outgoing, Shared};
 use crate::{MOST_LOCKS, is_name};
-use habemus_machine::Random;
-use habemus_machine::{Facts, Label, Machine, Outcome, Said};
+use habemus_machine::{Encoded, Facts, Label, Machine, PlainStep, Random};
 
 /// What the engine is asked from within the same program.
 pub(crate) enum Ask {
@@ -144,7 +143,7 @@ pub(crate) struct Engine {
     stopping: bool,
     stopped: Vec<oneshot::Sender<()>>,
     /// Out-buffer, reused.
-    outcome: Outcome,
+    step: PlainStep,
 }
 
 /// What happened to a process, as it is recorded.
@@ -152,7 +151,7 @@ enum Cause {
     Start { recovered: bool },
     Deliver { from: Address, number: u64, clock: Vec<(u32, u32)>, label: Label },
     Timer(Label),
-    Command(Said),
+    Command(Encoded),
     Suspicion(Suspicion),
     Stop,
 }
@@ -191,7 +190,7 @@ impl Engine {
             comes_back: false,
             stopping: false,
             stopped: Vec::new(),
-            outcome: Outcome::default(),
+            step: PlainStep::default(),
             parts,
         }
     }
@@ -314,12 +313,12 @@ impl Engine {
             _ => None,
         };
         info!(process = name, recovered = recovered.is_some(), "started");
-        let mut outcome = std::mem::take(&mut self.outcome);
+        let mut step = std::mem::take(&mut self.step);
         let elapsed = self.elapsed(Instant::now());
-        let begun = machine.start(recovered.as_deref(), elapsed, &mut outcome);
+        let begun = machine.start(recovered.as_deref(), elapsed, &mut step);
         begun.map_err(|_| EngineError::Stored {
             name: name.to_owned(),
-            algorithm: self.parts.facts.entry.name,
+            algorithm: self.parts.facts.algorithm,
         })?;
         let instance =
             Instance { machine, store, recorder, status: Status::Idle, said: None, listeners: Vec::new() };
@@ -329,15 +328,15 @@ impl Engine {
                 peer.send(Body::Open { name: name.to_owned() }, false);
             }
         }
-        self.carry_out(name, Cause::Start { recovered: recovered.is_some() }, outcome, base).await
+        self.carry_out(name, Cause::Start { recovered: recovered.is_some() }, step, base).await
     }
 
     fn header(&self) -> Header {
         let facts = &self.parts.facts;
         Header {
             format: habemus_trace::FORMAT,
-            algorithm: facts.entry.name.to_owned(),
-            problem: facts.entry.problem.to_owned(),
+            algorithm: facts.algorithm.to_owned(),
+            problem: facts.problem.to_owned(),
             title: None,
             processes: facts.population.ids.iter().map(|id| id.0).collect(),
             topology: facts.topology.clone(),
@@ -393,7 +392,7 @@ impl Engine {
     /// Whether a peer may have a process of this name started here.
     fn admit(&self, name: &str, from: Address) -> bool {
         let known = self.instances.contains_key(name);
-        let has_names = self.parts.facts.entry.problem == "mutual exclusion";
+        let has_names = self.parts.facts.problem == "mutual exclusion";
         let fine = known || (has_names && is_name(name) && self.instances.len() <= MOST_LOCKS);
         if !fine {
             warn!(peer = self.id(from), "asks for a lock whose name will not do, or for one too many");
@@ -411,16 +410,16 @@ impl Engine {
         }
         let elapsed = self.elapsed(Instant::now());
         let Some(instance) = self.instances.get_mut(&name) else { return Ok(()) };
-        let mut outcome = std::mem::take(&mut self.outcome);
-        match instance.machine.message(from, &bytes, elapsed, &mut outcome) {
+        let mut step = std::mem::take(&mut self.step);
+        match instance.machine.message(from, &bytes, elapsed, &mut step) {
             Ok(label) => {
                 self.received += 1;
-                self.carry_out(&name, Cause::Deliver { from, number, clock, label }, outcome, base).await
+                self.carry_out(&name, Cause::Deliver { from, number, clock, label }, step, base).await
             }
             Err(why) => {
                 warn!(peer = self.id(from), %why, "broke a connection off");
                 self.parts.guests.throw_out(from).await;
-                self.outcome = outcome;
+                self.step = step;
                 Ok(())
             }
         }
@@ -437,8 +436,8 @@ impl Engine {
             if !is_name(name) {
                 return Ok(Err(format!("'{name}' will not do as a name: use letters, digits, - and _")));
             }
-            if self.parts.facts.entry.problem != "mutual exclusion" {
-                let algorithm = self.parts.facts.entry.name;
+            if self.parts.facts.problem != "mutual exclusion" {
+                let algorithm = self.parts.facts.algorithm;
                 return Ok(Err(format!("{algorithm} has no names: only locks have")));
             }
             if self.instances.len() > MOST_LOCKS {
@@ -448,23 +447,20 @@ impl Engine {
         }
         let elapsed = self.elapsed(Instant::now());
         let Some(instance) = self.instances.get_mut(name) else { return Ok(Err("it is gone".to_owned())) };
-        let mut outcome = std::mem::take(&mut self.outcome);
-        match instance.machine.command(word, elapsed, &mut outcome) {
-            Some(said) => {
-                if let (Some(status), Status::Idle) = (said.status, instance.status) {
+        let mut step = std::mem::take(&mut self.step);
+        match instance.machine.command(word, elapsed, &mut step) {
+            Some(command) => {
+                if let (Some(status), Status::Idle) = (command.status, instance.status) {
                     instance.status = status;
                 }
-                self.carry_out(name, Cause::Command(said), outcome, base).await?;
+                self.carry_out(name, Cause::Command(command), step, base).await?;
                 Ok(Ok(()))
             }
             None => {
-                self.outcome = outcome;
+                self.step = step;
                 let facts = &self.parts.facts;
                 let known = facts.commands.join(", ");
-                Ok(Err(format!(
-                    "there is no command '{word}' of {}; there are: {known}",
-                    facts.entry.problem
-                )))
+                Ok(Err(format!("there is no command '{word}' of {}; there are: {known}", facts.problem)))
             }
         }
     }
@@ -474,9 +470,9 @@ impl Engine {
         let now = Instant::now();
         let elapsed = self.elapsed(now);
         let Some(instance) = self.instances.get_mut(name) else { return Ok(()) };
-        let mut outcome = std::mem::take(&mut self.outcome);
-        instance.machine.suspicion(suspicion, elapsed, &mut outcome);
-        self.carry_out(name, Cause::Suspicion(suspicion), outcome, now).await
+        let mut step = std::mem::take(&mut self.step);
+        instance.machine.suspicion(suspicion, elapsed, &mut step);
+        self.carry_out(name, Cause::Suspicion(suspicion), step, now).await
     }
 
     fn id(&self, place: Address) -> u64 {

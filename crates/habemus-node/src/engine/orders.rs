@@ -160,8 +160,8 @@ impl Engine {
         Overview {
             id: self.parts.endpoint.id,
             cluster: self.parts.endpoint.cluster.clone(),
-            algorithm: facts.entry.name.to_owned(),
-            problem: facts.entry.problem.to_owned(),
+            algorithm: facts.algorithm.to_owned(),
+            problem: facts.problem.to_owned(),
             started: self.started,
             status,
             leader: match status {

@@ -1,0 +1,134 @@
+//! The translation between a process and plain data: what must be compiled for every algorithm.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use habemus::{
+    Address, Context, Effect, Event, EventOf, Message, Problem, Process, Status, Step, Suspicion, System,
+    Topology,
+};
+
+use crate::Random;
+use crate::machine::Machine;
+use crate::plain::{Encoded, Garbled, Label, PlainEffect, PlainStep, decode, encode, text_of};
+
+/// One process, and what its handlers need.
+pub(crate) struct Erased<P: Process> {
+    system: Arc<System<P>>,
+    me: Address,
+    describe: bool,
+    process: Option<P>,
+    step: Step<P>,
+    random: Random,
+}
+
+impl<P: Process> Erased<P> {
+    pub(crate) fn boxed(system: System<P>, me: Address, describe: bool) -> Box<dyn Machine> {
+        Erased::unstarted(Arc::new(system), me, describe)
+    }
+
+    fn unstarted(system: Arc<System<P>>, me: Address, describe: bool) -> Box<dyn Machine> {
+        let (process, step, random) = (None, Step::default(), Random::new());
+        Box::new(Erased::<P> { system, me, describe, process, step, random })
+    }
+
+    fn handle(&mut self, event: EventOf<P>, now: Duration, out: &mut PlainStep) {
+        // Nothing happens to a process that has not started.
+        let Some(process) = &mut self.process else { return };
+        let mut cx = Context::new(self.me, &self.system, now, &mut self.step, &mut self.random);
+        event.dispatch(process, &mut cx);
+        self.translate(out);
+    }
+
+    fn translate(&mut self, out: &mut PlainStep) {
+        out.persist = self.step.persist.take().map(|stable| encode(&stable));
+        for effect in self.step.effects.drain(..) {
+            out.effects.push(match effect {
+                Effect::Send { to, message } => {
+                    let linked = self.system.topology.linked(self.me, to);
+                    assert!(linked, "bug in the algorithm: {:?} sent to {to:?} without a link", self.me);
+                    let (bytes, label) = (encode(&message), label_of(&message, self.describe));
+                    PlainEffect::Send { to, bytes, label }
+                }
+                Effect::SetTimer { timer, after } => {
+                    let background = P::is_background(&timer);
+                    PlainEffect::SetTimer { key: encode(&timer), after, background }
+                }
+                Effect::CancelTimer(timer) => PlainEffect::CancelTimer { key: encode(&timer) },
+                Effect::Output(output) => {
+                    let status = P::Problem::status_after_output(&output);
+                    PlainEffect::Output(Encoded::new(&output, status, self.describe))
+                }
+                Effect::Suspicion(suspicion) => PlainEffect::Suspicion(suspicion),
+            });
+        }
+    }
+}
+
+impl<P: Process> Machine for Erased<P> {
+    fn fresh(&self) -> Box<dyn Machine> {
+        Erased::unstarted(Arc::clone(&self.system), self.me, self.describe)
+    }
+
+    fn blank(&self) -> Vec<u8> {
+        encode(&P::Stable::default())
+    }
+
+    fn start(&mut self, recovered: Option<&[u8]>, now: Duration, out: &mut PlainStep) -> Result<(), Garbled> {
+        let recovered = match recovered {
+            Some(bytes) => Some(postcard::from_bytes(bytes).map_err(|_| Garbled("stored state"))?),
+            None => None,
+        };
+        let mut cx = Context::new(self.me, &self.system, now, &mut self.step, &mut self.random);
+        self.process = Some(P::on_start(recovered, &mut cx));
+        self.translate(out);
+        Ok(())
+    }
+
+    fn message(
+        &mut self,
+        from: Address,
+        bytes: &[u8],
+        now: Duration,
+        out: &mut PlainStep,
+    ) -> Result<Label, Garbled> {
+        let message: P::Message = decode(bytes, "message")?;
+        let label = label_of(&message, self.describe);
+        self.handle(Event::Message { from, message }, now, out);
+        Ok(label)
+    }
+
+    fn timer(&mut self, key: &[u8], now: Duration, out: &mut PlainStep) -> Result<Label, Garbled> {
+        let timer: P::Timer = decode(key, "timer")?;
+        let text = text_of(&timer, self.describe);
+        let label = Label { kind: "", text, background: P::is_background(&timer) };
+        self.handle(Event::Timer(timer), now, out);
+        Ok(label)
+    }
+
+    fn command(&mut self, word: &str, now: Duration, out: &mut PlainStep) -> Option<Encoded> {
+        let command = P::Problem::command(word)?;
+        let encoded = Encoded::new(&command, P::Problem::status_after_command(&command), self.describe);
+        self.handle(Event::Command(command), now, out);
+        Some(encoded)
+    }
+
+    fn suspicion(&mut self, suspicion: Suspicion, now: Duration, out: &mut PlainStep) {
+        self.handle(Event::Suspicion(suspicion), now, out);
+    }
+
+    fn stop(&mut self, now: Duration, out: &mut PlainStep) {
+        let Some(process) = &mut self.process else { return };
+        let mut cx = Context::new(self.me, &self.system, now, &mut self.step, &mut self.random);
+        process.on_stop(&mut cx);
+        self.translate(out);
+    }
+
+    fn next_command(&self, status: &Status) -> Option<String> {
+        P::Problem::next_command(status).map(|command| command.to_string())
+    }
+}
+
+fn label_of<M: Message>(message: &M, describe: bool) -> Label {
+    Label { kind: message.kind(), text: text_of(message, describe), background: message.is_background() }
+}

@@ -1,0 +1,28 @@
+//! What there is to know of a system before it runs.
+
+use std::time::Duration;
+
+use habemus::property::Population;
+
+/// What there is to know of a system before it runs.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The algorithm's name.
+    pub algorithm: &'static str,
+    /// What it solves.
+    pub problem: &'static str,
+    /// The words for the problem's commands.
+    pub commands: &'static [&'static str],
+    /// Whether it can stand on a failure detector: then it is news to it that a process stops.
+    pub hears_of_suspicions: bool,
+    /// Who takes part.
+    pub population: Population,
+    /// How the processes are connected, to be shown.
+    pub topology: String,
+    /// Whether it works in pulses.
+    pub synchronous: bool,
+    /// After how long somebody who knows must say who crashed; `None`: nobody must.
+    pub oracle: Option<Duration>,
+    /// Whether it never comes to rest.
+    pub perpetual: bool,
+}

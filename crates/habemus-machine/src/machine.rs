@@ -1,0 +1,52 @@
+//! A process without its type.
+
+use std::time::Duration;
+
+use habemus::{Address, Status, Suspicion};
+
+use crate::plain::{Encoded, Garbled, Label, PlainStep};
+
+/// A process that can be driven without knowing its type.
+pub trait Machine: Send {
+    /// Another process of the same system at the same address, not started.
+    fn fresh(&self) -> Box<dyn Machine>;
+
+    /// What stable storage holds before anything was stored.
+    fn blank(&self) -> Vec<u8>;
+
+    /// Starts it; `recovered` is what stable storage held, `None` at the first start.
+    ///
+    /// # Errors
+    /// If that is not what this algorithm stores.
+    fn start(&mut self, recovered: Option<&[u8]>, now: Duration, out: &mut PlainStep) -> Result<(), Garbled>;
+
+    /// A message has arrived.
+    ///
+    /// # Errors
+    /// If it is none of this algorithm; then nothing has changed.
+    fn message(
+        &mut self,
+        from: Address,
+        bytes: &[u8],
+        now: Duration,
+        out: &mut PlainStep,
+    ) -> Result<Label, Garbled>;
+
+    /// A timer has run out; `key` is what [`PlainEffect::SetTimer`](crate::PlainEffect::SetTimer) gave.
+    ///
+    /// # Errors
+    /// If nothing ever gave it.
+    fn timer(&mut self, key: &[u8], now: Duration, out: &mut PlainStep) -> Result<Label, Garbled>;
+
+    /// The application asks for something, by a word of the problem; `None` if there is no such word.
+    fn command(&mut self, word: &str, now: Duration, out: &mut PlainStep) -> Option<Encoded>;
+
+    /// Whoever knows says who crashed or came back.
+    fn suspicion(&mut self, suspicion: Suspicion, now: Duration, out: &mut PlainStep);
+
+    /// It is about to be stopped in good order.
+    fn stop(&mut self, now: Duration, out: &mut PlainStep);
+
+    /// What a client that works in a loop asks next, when the process has come to this status.
+    fn next_command(&self, status: &Status) -> Option<String>;
+}
