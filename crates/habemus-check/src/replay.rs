@@ -10,7 +10,7 @@ mod scripted;
 
 use habemus::Process;
 use habemus::catalogue::{self, Request, Setup, SetupError, Visitor};
-use habemus_report::{Ending, JudgeError, Report, judge};
+use habemus_report::{Ending, Finding, JudgeError, Report, judge};
 use habemus_scenario::{Cue, Expectations, Scenario};
 use habemus_trace::{Happening, Origin, Record, Trace};
 
@@ -99,7 +99,7 @@ pub fn replay(trace: &Trace, request: Option<&Request<'_>>) -> Result<Replay, Re
         .and_then(|chosen| chosen.accept(Repeat { trace }))
         .map_err(ReplayError::Setup)??;
     let mut report = verdict(trace, &request, &repeated)?;
-    for line in report.properties.iter().filter(|line| line.verdict == "violated" && !line.promised) {
+    for line in report.properties.iter().filter(|line| line.verdict == Finding::Violated && !line.promised) {
         let why = line.explanation.as_deref().unwrap_or_default();
         report.failures.push(format!("{} is violated: {why}", line.name));
     }
@@ -253,7 +253,7 @@ fn verdict(trace: &Trace, request: &Request<'_>, repeated: &Repeated) -> Result<
     };
     let unproven = |report: &Report| {
         let shown = |name: &String| {
-            report.properties.iter().any(|line| line.name == *name && line.verdict == "violated")
+            report.properties.iter().any(|line| line.name == *name && line.verdict == Finding::Violated)
         };
         claimed.iter().find(|name| !shown(name)).map(|name| (*name).clone())
     };

@@ -5,30 +5,17 @@ use std::time::Duration;
 
 use habemus::catalogue::{self, Entry, Request, Setup, Visitor};
 use habemus::clock::VectorClock;
-use habemus::property::{End, Monitor, Observation, Population, Verdict, Violation, What};
+use habemus::property::{Observation, Population, Violation, What};
 use habemus::{Address, Id, Problem, Process, Status};
 use habemus_scenario::Expectations;
 use habemus_trace::{Happening, Record, Trace};
 
 use crate::error::RunError;
-use crate::report::{PropertyLine, Report};
+use crate::finished::{Ending, Finished};
+use crate::monitors::Monitors;
+use crate::report::Report;
 use crate::standing::Standing;
 use crate::statistics::Statistics;
-
-/// How a recorded run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ending {
-    /// Why, in words.
-    pub stop: String,
-    /// Whether it came to rest by itself.
-    pub quiet: bool,
-    /// Whether what has not happened by now never will.
-    pub over: bool,
-    /// Whether it came to the end that was asked for.
-    pub complete: bool,
-    /// How long it took, in nanoseconds.
-    pub time: u64,
-}
 
 /// Why a trace cannot be judged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -80,12 +67,12 @@ impl Visitor for Judge<'_> {
 
     fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
         let promises = |property: &str| setup.promises(property);
-        Court::<P::Problem>::new(setup.entry, setup.population.clone()).hold(self, &promises)
+        TraceJudge::<P::Problem>::new(setup.entry, setup.population.clone()).judge(self, &promises)
     }
 }
 
 /// What is known in the midst of a trace. It depends on the problem only, not on the process.
-struct Court<Q: Problem> {
+struct TraceJudge<Q: Problem> {
     entry: &'static Entry,
     population: Population,
     statistics: Statistics,
@@ -93,20 +80,20 @@ struct Court<Q: Problem> {
     /// The longest chain of messages that ends at each process, and that each message on its way ends.
     depth: Vec<u32>,
     /// What the processes that are up have decided.
-    decided: BTreeMap<u64, String>,
+    decided: BTreeMap<Address, String>,
     on_their_way: BTreeMap<(u64, u64), u32>,
-    monitors: Vec<(Q::Monitor, Option<Violation>)>,
+    monitors: Monitors<Q>,
 }
 
-impl<Q: Problem> Court<Q> {
+impl<Q: Problem> TraceJudge<Q> {
     fn new(entry: &'static Entry, population: Population) -> Self {
-        let monitors = Q::monitors(&population).into_iter().map(|monitor| (monitor, None)).collect();
+        let monitors = Monitors::new(&population);
         let (standing, depth) = (Standing::new(population.len()), vec![0; population.len()]);
         let (statistics, decided, on_their_way) = (Statistics::default(), BTreeMap::new(), BTreeMap::new());
-        Court { entry, population, statistics, standing, depth, decided, on_their_way, monitors }
+        TraceJudge { entry, population, statistics, standing, depth, decided, on_their_way, monitors }
     }
 
-    fn hold(mut self, case: Judge<'_>, promises: &dyn Fn(&str) -> bool) -> Result<Report, JudgeError> {
+    fn judge(mut self, case: Judge<'_>, promises: &dyn Fn(&str) -> bool) -> Result<Report, JudgeError> {
         let mut trace = case.trace;
         let mut records = Vec::with_capacity(trace.records.len());
         for (index, record) in trace.records.into_iter().enumerate() {
@@ -125,64 +112,33 @@ impl<Q: Problem> Court<Q> {
             }));
         }
         trace.records = records;
-        let end = if case.ending.over { End::Quiet } else { End::CutOff };
-        let properties = self.monitors.iter().map(|(monitor, violation)| {
-            let verdict = match violation {
-                Some(violation) => Verdict::Violated(violation.clone()),
-                None => monitor.at_end(end, &self.population),
-            };
-            PropertyLine::new(monitor.name(), monitor.demand(), verdict, promises(monitor.name()))
-        });
-        let properties = properties.collect();
-        self.statistics.time = case.ending.time;
-        (self.statistics.fewest_entries, self.statistics.most_entries) =
-            self.standing.least_and_most_entries();
-        self.statistics.refused_writes =
-            self.monitors.iter().map(|(monitor, _)| monitor.refused_writes()).sum();
-        let addresses = || (0..self.population.len() as u32).map(Address);
-        let named = |keep: &dyn Fn(Address) -> bool| {
-            addresses()
-                .filter(|&address| keep(address))
-                .map(|address| self.population.id(address).0)
-                .collect()
-        };
-        let mut report = Report {
-            algorithm: self.entry.name.to_owned(),
-            problem: self.entry.problem.to_owned(),
-            processes: self.population.len(),
+        let finished = Finished {
+            entry: self.entry,
+            population: &self.population,
             seed: case.seed,
-            stop: case.ending.stop.clone(),
-            quiet: case.ending.quiet,
-            complete: case.ending.complete,
-            leader: self.standing.agreed_leader(&self.population).map(|leader| leader.0),
-            leaders: named(&|address| self.standing.status(address) == Some(Status::Leading)),
-            down: named(&|address| self.standing.status(address).is_none()),
-            entered: self.standing.entered().iter().map(|&address| self.population.id(address).0).collect(),
-            decided: self.decided.clone(),
-            statistics: self.statistics.clone(),
-            properties,
-            expected_something: *case.expect != Expectations::default(),
-            failures: Vec::new(),
+            ending: case.ending,
+            standing: &self.standing,
+            decided: self.decided,
+            statistics: self.statistics,
+            refused_writes: self.monitors.refused_writes(),
+            properties: self.monitors.lines(case.ending.end(), &self.population, promises),
             remarks: Vec::new(),
-            locks: BTreeMap::new(),
             fingerprint: "none: a real run cannot be repeated".to_owned(),
             trace: Some(trace),
         };
-        report.know_properties(case.expect)?;
-        report.failures = report.check(case.expect);
-        Ok(report)
+        Ok(finished.report(case.expect)?)
     }
 
     /// Takes note of a record; gives what it breaks.
     fn hear(&mut self, record: &Record) -> Result<Vec<(&'static str, Violation)>, String> {
-        let place = |id: u64| {
+        let address = |id: u64| {
             self.population.address(Id(id)).ok_or_else(|| format!("there is no process {id} in the system"))
         };
-        let Some(process) = record.process.map(place).transpose()? else { return Ok(Vec::new()) };
+        let Some(process) = record.process.map(address).transpose()? else { return Ok(Vec::new()) };
         let clock: VectorClock = record
             .clock
             .iter()
-            .map(|(id, ticks)| Ok((place(*id)?, *ticks)))
+            .map(|(id, ticks)| Ok((address(*id)?, *ticks)))
             .collect::<Result<_, String>>()?;
         let (at, statistics) = (record.at, &mut self.statistics);
         let id = self.population.id(process);
@@ -196,7 +152,7 @@ impl<Q: Problem> Court<Q> {
             }
             Happening::Crash => {
                 statistics.crashes += 1;
-                self.decided.remove(&id.0);
+                self.decided.remove(&process);
                 self.standing.become_status(at, process, id, None, statistics);
                 Ok(self.observe(at, process, &clock, What::Crashed))
             }
@@ -233,7 +189,7 @@ impl<Q: Problem> Court<Q> {
             Happening::Output { value, status, .. } => {
                 let output: Q::Output = typed(value)?;
                 if let Some(decision) = Q::decision(&output) {
-                    self.decided.insert(id.0, decision);
+                    self.decided.insert(process, decision);
                 }
                 if let Some(status) = *status {
                     self.standing.become_status(at, process, id, Some(status), statistics);
@@ -252,14 +208,7 @@ impl<Q: Problem> Court<Q> {
         what: What<'_, Q>,
     ) -> Vec<(&'static str, Violation)> {
         let seen = Observation { at: Duration::from_nanos(at), process, clock: Some(clock), what };
-        let mut broken = Vec::new();
-        for (monitor, violation) in self.monitors.iter_mut().filter(|(_, violation)| violation.is_none()) {
-            if let Err(found) = monitor.observe(&seen, &self.population) {
-                broken.push((monitor.name(), found.clone()));
-                *violation = Some(found);
-            }
-        }
-        broken
+        self.monitors.observe(&seen, &self.population)
     }
 }
 

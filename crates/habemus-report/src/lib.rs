@@ -7,9 +7,12 @@
 
 mod drawn_faults;
 mod error;
+mod finished;
 mod grouped;
 mod judge;
+mod monitors;
 mod named_locks;
+mod property_line;
 mod random;
 mod report;
 mod request;
@@ -18,11 +21,14 @@ mod statistics;
 
 pub use drawn_faults::{draw_faults, with_drawn_faults};
 pub use error::{CueError, RunError, UnknownProperty};
+pub use finished::{Ending, Finished};
 pub use grouped::grouped;
-pub use judge::{Ending, JudgeError, judge};
+pub use judge::{JudgeError, judge};
+pub use monitors::Monitors;
 pub use named_locks::{report_of_locks, scenarios_of_locks};
+pub use property_line::{Finding, PropertyLine};
 pub use random::{Stream, Use};
-pub use report::{PropertyLine, Report};
+pub use report::Report;
 pub use request::{address_of, pulse, request};
 pub use standing::Standing;
 pub use statistics::{Ballot, Spread, Statistics};

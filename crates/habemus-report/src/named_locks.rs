@@ -6,7 +6,8 @@ use habemus_scenario::{Occasion, Scenario, is_name};
 
 use crate::drawn_faults::with_drawn_faults;
 use crate::error::RunError;
-use crate::report::{PropertyLine, Report};
+use crate::property_line::{Finding, PropertyLine};
+use crate::report::Report;
 use crate::statistics::Statistics;
 
 /// The scenarios of the locks that have names, by name; none if the scenario is about one without.
@@ -87,9 +88,9 @@ pub fn report_of_locks(scenario: &Scenario, reports: BTreeMap<String, Report>) -
 /// A property holds if it holds at every lock; otherwise the first at which it does not says why.
 fn line(reports: &BTreeMap<String, Report>, index: usize) -> PropertyLine {
     let lines = || reports.iter().map(|(name, report)| (name, &report.properties[index]));
-    let with = |verdict: &str| lines().find(|(_, line)| line.verdict == verdict);
+    let with = |verdict: Finding| lines().find(|(_, line)| line.verdict == verdict);
     let (name, line) =
-        with("violated").or_else(|| with("open")).or_else(|| lines().next()).expect("not none");
+        with(Finding::Violated).or_else(|| with(Finding::Open)).or_else(|| lines().next()).expect("not none");
     let explanation = line.explanation.as_ref().map(|why| format!("{name}: {why}"));
     PropertyLine { explanation, ..line.clone() }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use habemus::property::Verdict;
 use habemus_scenario::{Count, Expectations};
 use habemus_trace::Trace;
 use serde::Serialize;
 
 use crate::error::UnknownProperty;
+use crate::property_line::{Finding, PropertyLine};
 use crate::statistics::Statistics;
 
 /// Everything to be said of a run.
@@ -57,33 +57,6 @@ pub struct Report {
     pub trace: Option<Trace>,
 }
 
-/// One property in a report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PropertyLine {
-    /// Its name.
-    pub name: String,
-    /// What it demands.
-    pub demand: String,
-    /// `holds`, `violated` or `open`.
-    pub verdict: &'static str,
-    /// How it was broken, or why it is open.
-    pub explanation: Option<String>,
-    /// Whether the algorithm promises it under its model.
-    pub promised: bool,
-}
-
-impl PropertyLine {
-    /// What became of a property, as a line.
-    pub fn new(name: &str, demand: &str, verdict: Verdict, promised: bool) -> Self {
-        let (verdict, explanation) = match verdict {
-            Verdict::Holds => ("holds", None),
-            Verdict::Violated(violation) => ("violated", Some(violation.0)),
-            Verdict::Open(reason) => ("open", Some(reason)),
-        };
-        PropertyLine { name: name.to_owned(), demand: demand.to_owned(), verdict, explanation, promised }
-    }
-}
-
 impl Report {
     /// Whether everything is as expected.
     pub fn succeeded(&self) -> bool {
@@ -128,24 +101,22 @@ impl Report {
         }
         for name in &expect.holds {
             if let Some(line) = self.property(name)
-                && line.verdict != "holds"
+                && line.verdict != Finding::Holds
             {
-                let why = line.explanation.as_deref().unwrap_or_default();
-                failures.push(format!("expected {name} to hold, but it is {}: {why}", line.verdict));
+                failures.push(format!("expected {name} to hold, but it is {}: {}", line.verdict, line.why()));
             }
         }
         for name in &expect.violates {
             if let Some(line) = self.property(name)
-                && line.verdict != "violated"
+                && line.verdict != Finding::Violated
             {
                 failures.push(format!("expected {name} to be violated, but it is not ({})", line.verdict));
             }
         }
         for line in &self.properties {
             let mentioned = expect.violates.contains(&line.name) || expect.holds.contains(&line.name);
-            if line.promised && line.verdict == "violated" && !mentioned {
-                let why = line.explanation.as_deref().unwrap_or_default();
-                failures.push(format!("{} is promised, but violated: {why}", line.name));
+            if line.promised && line.verdict == Finding::Violated && !mentioned {
+                failures.push(format!("{} is promised, but violated: {}", line.name, line.why()));
             }
         }
         for (kind, count) in &expect.messages {
@@ -186,7 +157,7 @@ impl Report {
     ///
     /// # Errors
     /// The first of them.
-    pub fn know_properties(&self, expect: &Expectations) -> Result<(), UnknownProperty> {
+    pub(crate) fn know_properties(&self, expect: &Expectations) -> Result<(), UnknownProperty> {
         let mut all = expect.holds.iter().chain(&expect.violates);
         match all.find(|name| self.property(name).is_none()) {
             None => Ok(()),

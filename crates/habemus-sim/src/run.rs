@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use habemus::Process;
 use habemus::catalogue::{self, Setup, SetupError, Visitor};
 use habemus::property::{End, Monitor, Population};
-use habemus::{Address, Process, Status};
 use habemus_report::{
-    PropertyLine, Report, RunError, report_of_locks, request, scenarios_of_locks, with_drawn_faults,
+    Ending, Finished, PropertyLine, Report, RunError, Statistics, report_of_locks, request,
+    scenarios_of_locks, with_drawn_faults,
 };
 use habemus_scenario::{Occasion, Scenario, TimeModel, Until};
 use habemus_trace::{Header, Origin};
@@ -154,45 +155,34 @@ fn report<P: Process>(
     let (time, events) = (simulation.now(), simulation.events());
     let missed = simulation.missed().to_vec();
     let mut watch = simulation.into_observer();
-    let population = &setup.population;
-    let addresses = || (0..population.len() as u32).map(Address);
-    let named = |keep: &dyn Fn(Address) -> bool| {
-        addresses().filter(|&address| keep(address)).map(|address| population.id(address).0).collect()
+    let ending = Ending {
+        stop: describe(stop).to_owned(),
+        quiet: stop == Stop::Quiet,
+        over: end == End::Quiet,
+        complete: end == End::Quiet || matches!(stop, Stop::Agreed | Stop::Time | Stop::Events),
+        time,
     };
-    let mut statistics = watch.statistics();
-    (statistics.time, statistics.events) = (time, events);
-    statistics.refused_writes = watch.monitors().map(Monitor::refused_writes).sum();
     let line = |property: crate::watch::PropertyReport| {
         let promised = setup.promises(property.name);
         PropertyLine::new(property.name, property.demand, property.verdict, promised)
     };
-    let mut report = Report {
-        algorithm: setup.entry.name.to_owned(),
-        problem: setup.entry.problem.to_owned(),
-        processes: population.len(),
+    let remarks = remarks(&watch, &setup.population);
+    let trace = watch.take_trace();
+    let finished = Finished {
+        entry: setup.entry,
+        population: &setup.population,
         seed: scenario.seed,
-        stop: describe(stop).to_owned(),
-        quiet: stop == Stop::Quiet,
-        complete: end == End::Quiet || matches!(stop, Stop::Agreed | Stop::Time | Stop::Events),
-        leader: watch.agreed_leader().map(|leader| leader.0),
-        leaders: named(&|address| watch.status(address) == Some(Status::Leading)),
-        down: named(&|address| watch.status(address).is_none()),
-        decided: watch
-            .decided()
-            .map(|(address, decision)| (population.id(address).0, decision.to_owned()))
-            .collect(),
-        entered: watch.entered().iter().map(|&address| population.id(address).0).collect(),
-        statistics,
+        ending: &ending,
+        standing: watch.standing(),
+        decided: watch.decided().map(|(address, decision)| (address, decision.to_owned())).collect(),
+        statistics: Statistics { events, ..watch.statistics() },
+        refused_writes: watch.monitors().map(Monitor::refused_writes).sum(),
         properties: watch.properties(end).into_iter().map(line).collect(),
-        expected_something: scenario.expect != habemus_scenario::Expectations::default(),
-        failures: Vec::new(),
-        remarks: remarks(&watch, &setup.population),
-        locks: BTreeMap::new(),
+        remarks,
         fingerprint: format!("{:016x}", watch.fingerprint()),
-        trace: watch.take_trace(),
+        trace,
     };
-    report.know_properties(&scenario.expect)?;
-    report.failures = report.check(&scenario.expect);
+    let mut report = finished.report(&scenario.expect)?;
     report.failures.extend(missed);
     Ok(report)
 }

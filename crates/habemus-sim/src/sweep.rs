@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use habemus_report::{Report, RunError};
+use habemus_report::{Finding, Report, RunError};
 use habemus_scenario::Scenario;
 use serde::Serialize;
 
@@ -129,8 +129,8 @@ impl SweepReport {
         for line in report.properties {
             let tally = self.properties.entry(line.name).or_default();
             match line.verdict {
-                "holds" => tally.holds += 1,
-                "violated" => tally.violated += 1,
+                Finding::Holds => tally.holds += 1,
+                Finding::Violated => tally.violated += 1,
                 _ => tally.open += 1,
             }
         }

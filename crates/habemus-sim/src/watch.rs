@@ -121,6 +121,11 @@ impl<P: Process> Watch<P> {
         self.standing.entered()
     }
 
+    /// What each process is, and what follows from it.
+    pub fn standing(&self) -> &Standing {
+        &self.standing
+    }
+
     /// What the processes that are up have decided, of those that have.
     pub fn decided(&self) -> impl Iterator<Item = (Address, &str)> {
         self.decided.iter().map(|(address, decision)| (*address, decision.as_str()))

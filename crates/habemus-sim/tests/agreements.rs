@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use habemus::analysis::{Arrangement, Start};
+use habemus_report::Finding;
 use habemus_scenario::{Network, Scenario, TimeModel};
 use habemus_sim::{CostRequest, Report, SweepReport, Sweeping, cost, run, sweep};
 
@@ -263,6 +264,6 @@ fn every_mutant_of_paxos_is_caught() {
         ("mutant-half-quorum", play(&with(&halves, &[("variant", "mutant-half-quorum")]))),
     ] {
         let agreement = report.properties.iter().find(|line| line.name == "agreement");
-        assert_eq!(agreement.map(|line| line.verdict), Some("violated"), "{mutant}");
+        assert_eq!(agreement.map(|line| line.verdict), Some(Finding::Violated), "{mutant}");
     }
 }

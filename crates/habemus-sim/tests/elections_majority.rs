@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use habemus::Status;
-use habemus_report::PropertyLine;
+use habemus_report::{Finding, PropertyLine};
 use habemus_scenario::Scenario;
 use habemus_sim::{Report, SweepReport, Sweeping, run, sweep};
 use habemus_trace::Happening;
@@ -100,7 +100,7 @@ fn no_two_leases_are_valid_at_once_even_if_processes_are_paused() {
         let report =
             run(&Scenario { seed, ..storm() }, true).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         assert_eq!(two_act_at_once(&report), None, "seed {seed}");
-        let is_broken = |line: &PropertyLine| line.name == "uniqueness" && line.verdict == "violated";
+        let is_broken = |line: &PropertyLine| line.name == "uniqueness" && line.verdict == Finding::Violated;
         overlaps += u32::from(report.properties.iter().any(is_broken));
         let records = &report.trace.as_ref().expect("a trace was wanted").records;
         pauses += records.iter().filter(|record| record.what == Happening::Pause).count();

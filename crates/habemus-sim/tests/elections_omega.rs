@@ -1,5 +1,6 @@
 //! The eventual leader: whatever happens before the Global Stabilization Time, all agree some time after it.
 
+use habemus_report::Finding;
 use habemus_scenario::Scenario;
 use habemus_sim::{Report, SweepReport, Sweeping, run, sweep};
 
@@ -160,7 +161,7 @@ fn as_printed_nobody_ever_leads() {
         let broken: Vec<&str> = report
             .properties
             .iter()
-            .filter(|line| line.verdict == "violated")
+            .filter(|line| line.verdict == Finding::Violated)
             .map(|line| line.name.as_str())
             .collect();
         assert_eq!(broken, ["termination", "agreement"], "{processes} processes");

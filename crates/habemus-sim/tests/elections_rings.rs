@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use habemus::analysis::{Arrangement, Start};
+use habemus_report::Finding;
 use habemus_scenario::{Action, Cue, Network, Occasion, RandomFaults, Scenario, Trigger, TriggerKind};
 use habemus_sim::{CostRequest, Report, Stream, Sweeping, Use, cost, run, sweep};
 
@@ -28,7 +29,7 @@ fn play(scenario: &Scenario) -> Report {
     run(scenario, false).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn verdict<'a>(report: &'a Report, property: &str) -> &'a str {
+fn verdict(report: &Report, property: &str) -> Finding {
     report.properties.iter().find(|line| line.name == property).expect("it is watched").verdict
 }
 
@@ -112,7 +113,7 @@ fn on_the_anonymous_ring_of_the_notes_everyone_that_stands_at_once_is_elected() 
             let report = play(&election("anonymous-ring", &ids, &ids[..last as usize]));
             assert_eq!(report.leaders, ids[..last as usize], "{processes}");
             assert_eq!(report.failures, [""; 0], "termination is all that is promised");
-            let alone = if last == 1 { "holds" } else { "violated" };
+            let alone = if last == 1 { Finding::Holds } else { Finding::Violated };
             assert_eq!((verdict(&report, "uniqueness"), verdict(&report, "agreement")), (alone, alone));
             assert_eq!(report.statistics.messages, 2 * processes);
         }
@@ -127,7 +128,7 @@ fn on_the_anonymous_ring_of_the_notes_a_late_candidate_never_learns_the_result()
     let passed = Trigger { process: Some(3), what: TriggerKind::Receives("VoteForMe".to_owned()), nth: 1 };
     scenario.script.push(Cue { occasion: Occasion::When(passed), action: late });
     let report = play(&scenario);
-    assert_eq!((report.leaders.as_slice(), verdict(&report, "E2")), ([1].as_slice(), "violated"));
+    assert_eq!((report.leaders.as_slice(), verdict(&report, "E2")), ([1].as_slice(), Finding::Violated));
 }
 
 fn measure(
@@ -205,7 +206,7 @@ fn franklin_as_printed_elects_the_best_but_at_a_quadratic_price() {
     for seed in 0..20 {
         let ids: Vec<u64> = drawn("franklin", 10, seed).ids;
         let report = play(&Scenario { seed, ..with(election("franklin", &ids, &ids), &options) });
-        assert_eq!((report.leaders.as_slice(), verdict(&report, "E2")), ([10].as_slice(), "violated"));
+        assert_eq!((report.leaders.as_slice(), verdict(&report, "E2")), ([10].as_slice(), Finding::Violated));
         assert!(report.statistics.messages > 300, "the other rules need at most 90");
     }
 }
@@ -213,7 +214,7 @@ fn franklin_as_printed_elects_the_best_but_at_a_quadratic_price() {
 #[test]
 fn franklin_as_printed_waits_for_ever_for_those_that_have_not_started() {
     let report = play(&with(election("franklin", &[1, 2, 3], &[3]), &[("variant", "as-printed")]));
-    assert_eq!((report.quiet, verdict(&report, "termination")), (true, "violated"));
+    assert_eq!((report.quiet, verdict(&report, "termination")), (true, Finding::Violated));
 }
 
 /// S4's exercise: the winner "se declara líder, mas os outros não necessariamente ficam sabendo".
@@ -221,8 +222,8 @@ fn franklin_as_printed_waits_for_ever_for_those_that_have_not_started() {
 fn chang_roberts_as_printed_lacks_the_announcement() {
     let ids: Vec<u64> = (1..=8).collect();
     let scenario = election("chang-roberts", &ids, &ids);
-    assert_eq!(verdict(&play(&scenario), "E2"), "holds");
-    assert_eq!(verdict(&play(&with(scenario, &[("variant", "as-printed")])), "E2"), "violated");
+    assert_eq!(verdict(&play(&scenario), "E2"), Finding::Holds);
+    assert_eq!(verdict(&play(&with(scenario, &[("variant", "as-printed")])), "E2"), Finding::Violated);
 }
 
 /// S0: "O que acontece se processo falha durante eleição?" Whoever fails, and whenever: the best of the living leads.

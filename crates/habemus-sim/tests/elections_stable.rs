@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use habemus::analysis::{Arrangement, Start};
+use habemus_report::Finding;
 use habemus_scenario::{Action, Count, Cue, Network, Occasion, RandomFaults, Scenario, Until};
 use habemus_sim::{CostRequest, Report, cost, run};
 
@@ -188,7 +189,7 @@ fn after_cuts_and_pauses_all_agree_again() {
         let report = play(&scenario);
         let beyond = ["uniqueness", "stability"];
         for line in report.properties.iter().filter(|line| line.promised && !beyond.contains(&&*line.name)) {
-            assert_eq!(line.verdict, "holds", "seed {seed}: {} {:?}", line.name, line.explanation);
+            assert_eq!(line.verdict, Finding::Holds, "seed {seed}: {} {:?}", line.name, line.explanation);
         }
     }
 }

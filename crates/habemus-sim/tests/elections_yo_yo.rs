@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use habemus::analysis::{Arrangement, Bound, Start};
 use habemus::catalogue;
+use habemus_report::Finding;
 use habemus_scenario::{Action, Cue, Latency, Network, Occasion, Scenario, TopologyChoice};
 use habemus_sim::{CostRequest, Report, Stream, Use, cost, run};
 use habemus_trace::Happening;
@@ -110,7 +111,11 @@ fn the_lowest_wins_on_thousands_of_graphs_with_links_that_keep_the_order_and_tha
         let report = play(&scenario);
         assert!(report.succeeded(), "seed {seed}, {links:?}: {:?}", report.failures);
         assert_eq!(report.leaders, [lowest]);
-        assert!(report.properties.iter().all(|line| line.verdict == "holds"), "{:?}", report.properties);
+        assert!(
+            report.properties.iter().all(|line| line.verdict == Finding::Holds),
+            "{:?}",
+            report.properties
+        );
         assert!(report.statistics.messages <= at_most(ids.len(), links.len()), "seed {seed}, {links:?}");
         let kind = |kind: &str| report.statistics.by_kind.get(kind).copied().unwrap_or(0);
         assert_eq!(kind("Hello"), 2 * links.len() as u64);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use habemus::analysis::{Arrangement, Start};
 use habemus::catalogue::Shape;
+use habemus_report::Finding;
 use habemus_scenario::{
     Action, Cue, Network, Occasion, RandomFaults, Scenario, TopologyChoice, Until, Workload,
 };
@@ -41,13 +42,14 @@ fn sent(report: &Report, kind: &str) -> u64 {
     report.statistics.by_kind.get(kind).copied().unwrap_or(0)
 }
 
-fn verdict(report: &Report, property: &str) -> &'static str {
+fn verdict(report: &Report, property: &str) -> Finding {
     report.properties.iter().find(|line| line.name == property).expect("there is such a property").verdict
 }
 
 /// Under how many of these seeds the property is violated.
 fn violations(scenario: &Scenario, property: &str, seeds: std::ops::Range<u64>) -> usize {
-    let violated = |seed| verdict(&play(&Scenario { seed, ..scenario.clone() }), property) == "violated";
+    let violated =
+        |seed| verdict(&play(&Scenario { seed, ..scenario.clone() }), property) == Finding::Violated;
     seeds.filter(|seed| violated(*seed)).count()
 }
 
@@ -58,7 +60,7 @@ fn assert_hold(scenario: &Scenario, properties: &[&str], seeds: std::ops::Range<
         let report = play(&Scenario { seed, ..scenario.clone() });
         for property in properties {
             let lines = &report.properties;
-            assert_eq!(verdict(&report, property), "holds", "seed {seed} of {scenario:?}: {lines:?}");
+            assert_eq!(verdict(&report, property), Finding::Holds, "seed {seed} of {scenario:?}: {lines:?}");
         }
     }
 }
@@ -80,7 +82,7 @@ fn clients_in_a_loop_find_every_promise_kept() {
             assert_kept(&scenario, 15);
             let report = play(&scenario);
             assert_eq!(report.statistics.entries, 4 * processes, "{algorithm}");
-            assert!(report.properties.iter().all(|line| line.verdict != "open"), "{algorithm}");
+            assert!(report.properties.iter().all(|line| line.verdict != Finding::Open), "{algorithm}");
         }
     }
 }
@@ -270,7 +272,7 @@ fn a_moving_token_serves_everybody_with_one_to_n_messages_each() {
     scenario.until = Until::Time(ms(3000));
     for seed in 1..10 {
         let report = play(&Scenario { seed, ..scenario.clone() });
-        assert_eq!((report.statistics.entries, verdict(&report, "EM2")), (50, "holds"));
+        assert_eq!((report.statistics.entries, verdict(&report, "EM2")), (50, Finding::Holds));
         assert!(report.failures.is_empty() && !report.quiet);
     }
     // While all want to enter, every message is an entry.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use habemus_report::Finding;
 use habemus_scenario::{Expectations, Network, Scenario, TimeModel, TopologyChoice, Until};
 use habemus_trace::Happening;
 
@@ -13,7 +14,7 @@ pub(super) fn scenario(replay: &Replay) -> Scenario {
     let report = &replay.report;
     let trace = report.trace.as_ref().expect("who judges a trace keeps it");
     let header = &trace.header;
-    let violated = report.properties.iter().filter(|line| line.verdict == "violated");
+    let violated = report.properties.iter().filter(|line| line.verdict == Finding::Violated);
     let id = |place: u32| header.processes.get(place as usize).copied().unwrap_or_default();
     let links = replay.origin.links.iter().map(|&(one, other)| (id(one), id(other))).collect::<Vec<_>>();
     let named = replay.origin.topology.clone().map(TopologyChoice::Named);

@@ -2,6 +2,7 @@
 
 use habemus_check::guarantees::{Cell, Row, manifest, models};
 use habemus_check::{Control, ReplayError, replay};
+use habemus_report::Finding;
 use habemus_trace::{Happening, Trace};
 
 use crate::help::model;
@@ -36,7 +37,7 @@ fn every_counterexample_is_repeated_with_the_same_verdict_and_as_a_scenario() {
     for (name, property, trace) in counterexamples() {
         let replay = replay(&trace, None).unwrap_or_else(|error| panic!("{name}: {error}"));
         let broken = |report: &habemus_report::Report| {
-            report.properties.iter().any(|line| line.name == property && line.verdict == "violated")
+            report.properties.iter().any(|line| line.name == property && line.verdict == Finding::Violated)
         };
         assert!(broken(&replay.report), "{name}");
         replayed += 1;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use habemus_report::{Finding, PropertyLine, Report};
 use habemus_scenario::Scenario;
-use habemus_sim::{PropertyLine, Report};
 use owo_colors::OwoColorize;
 
 use super::{grouped, ids, plural, span, wrap};
@@ -144,15 +144,14 @@ fn locks(report: &Report) -> String {
 
 fn property(line: &PropertyLine) -> String {
     let sign = match line.verdict {
-        "holds" => "✓".green().to_string(),
-        "violated" => "✗".red().bold().to_string(),
+        Finding::Holds => "✓".green().to_string(),
+        Finding::Violated => "✗".red().bold().to_string(),
         _ => "?".yellow().to_string(),
     };
-    let note = if line.promised || line.verdict == "holds" { "" } else { " (not promised)" };
-    let said = match (&line.explanation, line.verdict) {
-        (None, verdict) => verdict.to_owned(),
-        (Some(why), "violated") => format!("violated{note}: {why}"),
-        (Some(why), verdict) => format!("{verdict}{note}: {why}"),
+    let note = if line.promised || line.verdict == Finding::Holds { "" } else { " (not promised)" };
+    let said = match &line.explanation {
+        None => line.verdict.to_string(),
+        Some(why) => format!("{}{note}: {why}", line.verdict),
     };
     // The sign is one column wide, whatever colours surround it.
     wrap(&format!("@ {:<20} ", line.name), &said, WIDTH).replacen('@', &sign, 1)

@@ -2,6 +2,7 @@
 
 use super::*;
 use capture_async::Variant;
+use habemus_report::Finding;
 
 fn system(n: usize, variant: Variant, order: Order) -> System<CaptureAsync> {
     let ids: Vec<Id> = (1..=n as u64).map(Id).collect();
@@ -239,7 +240,7 @@ fn messages_that_arrive_twice_do_not_make_two_leaders() {
         scenario.network.fifo = false;
         let report = run(&scenario, false).expect("the scenario makes sense");
         let unique = report.properties.iter().find(|line| line.name == "uniqueness");
-        assert_eq!(unique.map(|line| line.verdict), Some("holds"), "seed {seed}");
+        assert_eq!(unique.map(|line| line.verdict), Some(Finding::Holds), "seed {seed}");
         elected += report.leaders.len();
     }
     assert!(elected > 50, "{elected} of 60 elections had a winner");

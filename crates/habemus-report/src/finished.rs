@@ -1,0 +1,114 @@
+//! From the end of a run to its report.
+
+use std::collections::BTreeMap;
+
+use habemus::catalogue::Entry;
+use habemus::property::{End, Population};
+use habemus::{Address, Status};
+use habemus_scenario::Expectations;
+use habemus_trace::Trace;
+
+use crate::error::UnknownProperty;
+use crate::property_line::PropertyLine;
+use crate::report::Report;
+use crate::standing::Standing;
+use crate::statistics::Statistics;
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// Why, in words.
+    pub stop: String,
+    /// Whether it came to rest by itself.
+    pub quiet: bool,
+    /// Whether what has not happened by now never will.
+    pub over: bool,
+    /// Whether it came to the end that was asked for.
+    pub complete: bool,
+    /// How long it took, in nanoseconds.
+    pub time: u64,
+}
+
+impl Ending {
+    /// As monitors see it.
+    pub fn end(&self) -> End {
+        if self.over { End::Quiet } else { End::CutOff }
+    }
+}
+
+/// All that a driver knows when a run is over.
+#[derive(Debug)]
+pub struct Finished<'a> {
+    /// The algorithm.
+    pub entry: &'static Entry,
+    /// Who took part.
+    pub population: &'a Population,
+    /// What repeats it, or was to.
+    pub seed: u64,
+    /// How it ended.
+    pub ending: &'a Ending,
+    /// What each process is in the end.
+    pub standing: &'a Standing,
+    /// What the processes that are up have decided.
+    pub decided: BTreeMap<Address, String>,
+    /// What was counted on the way; what the end, the standing and the monitors know is filled in.
+    pub statistics: Statistics,
+    /// Writes of holders of the past that the protected resource refused.
+    pub refused_writes: u64,
+    /// What became of each property.
+    pub properties: Vec<PropertyLine>,
+    /// What the reader should know.
+    pub remarks: Vec<String>,
+    /// The fingerprint of everything that happened, or why there is none.
+    pub fingerprint: String,
+    /// The trace, if one was kept.
+    pub trace: Option<Trace>,
+}
+
+impl Finished<'_> {
+    /// The report, held against what was expected.
+    ///
+    /// # Errors
+    /// If a property is expected that the problem does not have.
+    pub fn report(self, expect: &Expectations) -> Result<Report, UnknownProperty> {
+        let (population, standing) = (self.population, self.standing);
+        let id = |address: Address| population.id(address).0;
+        let ids_where = |is_meant: &dyn Fn(Option<Status>) -> bool| {
+            let addresses = (0..population.len() as u32).map(Address);
+            addresses.filter(|address| is_meant(standing.status(*address))).map(id).collect()
+        };
+        let (fewest_entries, most_entries) = standing.least_and_most_entries();
+        let statistics = Statistics {
+            time: self.ending.time,
+            fewest_entries,
+            most_entries,
+            refused_writes: self.refused_writes,
+            ..self.statistics
+        };
+        let mut report = Report {
+            algorithm: self.entry.name.to_owned(),
+            problem: self.entry.problem.to_owned(),
+            processes: population.len(),
+            seed: self.seed,
+            stop: self.ending.stop.clone(),
+            quiet: self.ending.quiet,
+            complete: self.ending.complete,
+            leader: standing.agreed_leader(population).map(|leader| leader.0),
+            leaders: ids_where(&|status| status == Some(Status::Leading)),
+            down: ids_where(&|status| status.is_none()),
+            entered: standing.entered().iter().map(|address| id(*address)).collect(),
+            decided: self.decided.into_iter().map(|(address, decision)| (id(address), decision)).collect(),
+            statistics,
+            properties: self.properties,
+            expected_something: *expect != Expectations::default(),
+            failures: Vec::new(),
+            remarks: self.remarks,
+            locks: BTreeMap::new(),
+            fingerprint: self.fingerprint,
+            trace: self.trace,
+        };
+        report.know_properties(expect)?;
+        report.failures = report.check(expect);
+        Ok(report)
+    }
+}

@@ -1,0 +1,56 @@
+//! The monitors of a problem over one run.
+
+use habemus::Problem;
+use habemus::property::{End, Monitor, Observation, Population, Verdict, Violation};
+
+use crate::property_line::PropertyLine;
+
+/// The monitors of a problem, and what broke each.
+#[derive(Debug)]
+pub struct Monitors<Q: Problem>(Vec<(Q::Monitor, Option<Violation>)>);
+
+impl<Q: Problem> Monitors<Q> {
+    /// Those of the problem, before anything has happened.
+    pub fn new(population: &Population) -> Self {
+        Monitors(Q::monitors(population).into_iter().map(|monitor| (monitor, None)).collect())
+    }
+
+    /// Shows them what happened; gives the names of the properties that it breaks, and how. What is broken stays so and
+    /// need not be watched any more.
+    pub fn observe(
+        &mut self,
+        seen: &Observation<'_, Q>,
+        population: &Population,
+    ) -> Vec<(&'static str, Violation)> {
+        let mut broken = Vec::new();
+        for (monitor, violation) in self.0.iter_mut().filter(|(_, violation)| violation.is_none()) {
+            if let Err(found) = monitor.observe(seen, population) {
+                broken.push((monitor.name(), found.clone()));
+                *violation = Some(found);
+            }
+        }
+        broken
+    }
+
+    /// What became of each property, if the run ends like this; `promises` says which the algorithm promises.
+    pub fn lines(
+        &self,
+        end: End,
+        population: &Population,
+        promises: &dyn Fn(&str) -> bool,
+    ) -> Vec<PropertyLine> {
+        let line = |(monitor, violation): &(Q::Monitor, Option<Violation>)| {
+            let verdict = match violation {
+                Some(violation) => Verdict::Violated(violation.clone()),
+                None => monitor.at_end(end, population),
+            };
+            PropertyLine::new(monitor.name(), monitor.demand(), verdict, promises(monitor.name()))
+        };
+        self.0.iter().map(line).collect()
+    }
+
+    /// How many writes of holders of the past the protected resource has refused.
+    pub fn refused_writes(&self) -> u64 {
+        self.0.iter().map(|(monitor, _)| monitor.refused_writes()).sum()
+    }
+}
