@@ -19,7 +19,7 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 pub(crate) fn suggestion(found: &str, known: &[&str]) -> String {
     if let Some(name) = nearest(found, known.iter().copied()) {
         format!(": did you mean `{name}`?")
-    } else if (1..=MOST_IN_A_MESSAGE).contains(&known.len()) {
+    } else if (1..=MAX_IN_A_MESSAGE).contains(&known.len()) {
         format!(": expected {}", alternatives(known))
     } else {
         String::new()
@@ -28,7 +28,7 @@ pub(crate) fn suggestion(found: &str, known: &[&str]) -> String {
 
 /// All names, as help to a message that suggests one of them or none; `None` if the message has them already.
 pub(crate) fn all_as_help(found: &str, known: &[&str]) -> Option<String> {
-    let in_message = known.len() <= MOST_IN_A_MESSAGE && nearest(found, known.iter().copied()).is_none();
+    let in_message = known.len() <= MAX_IN_A_MESSAGE && nearest(found, known.iter().copied()).is_none();
     (known.len() > 1 && !in_message).then(|| format!("known are {}", listed(known, "and")))
 }
 
@@ -37,20 +37,8 @@ pub(crate) fn alternatives(names: &[&str]) -> String {
     listed(names, "or")
 }
 
-/// A found text, cut short: a message must stay readable whatever is in the file.
-pub(crate) fn shortened(text: &str) -> String {
-    const MOST: usize = 40;
-    let line = text.trim().split('\n').next().unwrap_or_default().trim_end();
-    if line.chars().count() > MOST || line.len() < text.trim().len() {
-        let start: String = line.chars().take(MOST).collect();
-        format!("{start}…")
-    } else {
-        line.to_owned()
-    }
-}
-
 /// Longer lists of names go to the help, not into the message.
-const MOST_IN_A_MESSAGE: usize = 6;
+const MAX_IN_A_MESSAGE: usize = 6;
 
 /// "`a`, `b` and `c`", with any conjunction.
 pub(crate) fn listed(names: &[&str], conjunction: &str) -> String {

@@ -5,6 +5,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use habemus::units::shortened;
+
 use crate::error::{Problem, ScenarioError, ScenarioErrors};
 use crate::names;
 
@@ -59,8 +61,7 @@ impl SourceMap {
     /// The error that `found` at `place` is no known `what` ("algorithm", "option"): it suggests the nearest
     /// of the `known` names.
     pub fn unknown_at(&self, place: &Place, what: &str, found: &str, known: &[&str]) -> ScenarioError {
-        let message =
-            format!("unknown {what} `{}`{}", names::shortened(found), names::suggestion(found, known));
+        let message = format!("unknown {what} `{}`{}", shortened(found), names::suggestion(found, known));
         self.error_at(place, message, names::all_as_help(found, known))
     }
 

@@ -9,6 +9,7 @@
 //! - [`detector`]: failure detectors, and how an algorithm stands on one.
 //! - [`property`]: what must hold, as monitors that any driver can feed.
 //! - [`catalogue`]: all of it by name, for programs that choose at run time.
+//! - [`units`]: durations and other quantities as people write them.
 //!
 //! # Example
 //! Two steps of Chang–Roberts, taken by hand:
@@ -41,6 +42,7 @@ mod system;
 pub mod testing;
 pub mod topology;
 mod turn;
+pub mod units;
 
 pub use context::{Context, Said};
 pub use problem::{Problem, Status};

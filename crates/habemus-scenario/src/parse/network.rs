@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use habemus::units::shortened;
 use toml::de::{DeTable, DeValue};
 
 use super::reader::{Reader, Value};
@@ -42,7 +43,7 @@ fn model(reader: &mut Reader<'_>, table: &DeTable<'_>, network: &Value<'_>) -> T
         None => MODELS[0].to_owned(),
         Some((value, Some(name))) if !MODELS.contains(&name.as_str()) => {
             let suggestion = names::suggestion(&name, MODELS);
-            reader.error(value.span(), format!("unknown model `{}`{suggestion}", names::shortened(&name)));
+            reader.error(value.span(), format!("unknown model `{}`{suggestion}", shortened(&name)));
             return TimeModel::Asynchronous;
         }
         Some((_, Some(name))) => name,
@@ -92,7 +93,7 @@ fn order(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<bool> {
         "any" => Some(false),
         other => {
             let suggestion = names::suggestion(other, &["fifo", "any"]);
-            reader.error(value.span(), format!("unknown order `{}`{suggestion}", names::shortened(other)));
+            reader.error(value.span(), format!("unknown order `{}`{suggestion}", shortened(other)));
             None
         }
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use habemus::units::shortened;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -69,7 +70,7 @@ impl<'t> Reader<'t> {
 
     pub(super) fn syntax_error(&mut self, error: &toml::de::Error) {
         let span = error.span().unwrap_or(0..0);
-        let found = names::shortened(self.text_at(span.clone()));
+        let found = shortened(self.text_at(span.clone()));
         let message = match error.message() {
             "duplicate key" => format!("the key `{found}` is there twice"),
             "string values must be quoted, expected literal string" if found.is_empty() => {
@@ -155,7 +156,7 @@ impl<'t> Reader<'t> {
     }
 
     fn unknown_key(&mut self, path: &str, name: &str, span: Range<usize>, known: &[&str]) {
-        let shown = names::shortened(name);
+        let shown = shortened(name);
         let place = if path.is_empty() { String::new() } else { format!(" in [{path}]") };
         if !path.is_empty() && KEYS.contains(&name) {
             let message = format!("`{shown}` does not belong{place}");
@@ -222,10 +223,10 @@ impl<'t> Reader<'t> {
 
     /// A value in a sentence: "the integer 20".
     pub(super) fn describe(&self, value: &Value<'_>) -> String {
-        let text = names::shortened(self.text_at(value.span()));
+        let text = shortened(self.text_at(value.span()));
         match value.get_ref() {
             DeValue::String(contents) if contents.is_empty() => "an empty string".to_owned(),
-            DeValue::String(contents) => format!("the string \"{}\"", names::shortened(contents)),
+            DeValue::String(contents) => format!("the string \"{}\"", shortened(contents)),
             DeValue::Integer(_) => format!("the integer {text}"),
             DeValue::Float(_) => format!("the number {text}"),
             DeValue::Boolean(_) => format!("the boolean {text}"),

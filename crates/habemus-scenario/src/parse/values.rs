@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
+use habemus::units::shortened;
 use toml::de::{DeInteger, DeValue};
 
 use super::reader::{Reader, Value};
-use crate::names;
 use crate::processes::Processes;
 use crate::scenario::{Count, Latency, Until};
 use crate::script;
@@ -18,7 +18,7 @@ impl Reader<'_> {
     /// Any text.
     pub(super) fn string(&mut self, value: &Value<'_>) -> Option<String> {
         self.text(value, "a string", |reader, value| {
-            let text = names::shortened(reader.text_at(value.span()));
+            let text = shortened(reader.text_at(value.span()));
             Some(format!("\"{text}\""))
         })
         .map(str::to_owned)

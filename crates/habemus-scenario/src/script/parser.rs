@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use habemus::units::shortened;
+
 use super::ScriptError;
 use super::scan::{Token, TokenKind, scan};
-use crate::names;
 use crate::processes::Processes;
 use crate::units::{self, UnitError};
 
@@ -122,7 +123,7 @@ impl<'a> Parser<'a> {
     pub(super) fn expected(&self, what: &str) -> ScriptError {
         let message = match self.peek_text() {
             "" => format!("expected {what}, found nothing"),
-            found => format!("expected {what}, found `{}`", names::shortened(found)),
+            found => format!("expected {what}, found `{}`", shortened(found)),
         };
         ScriptError::new(self.here(), message)
     }
@@ -166,7 +167,7 @@ impl<'a> Parser<'a> {
         if let Some(number) = self.take(TokenKind::Number) {
             span.end = number.end;
             let is_bare = self.text_of(&number).bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-            let unit_apart = self.peek_text() == "%" || units::is_unit(self.peek_text());
+            let unit_apart = self.peek_text() == "%" || habemus::units::is_unit(self.peek_text());
             if is_bare && unit_apart {
                 span.end = self.here().end;
                 self.next += 1;

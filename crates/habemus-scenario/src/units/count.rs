@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use habemus::units::{Decimal, shortened};
+
 use super::UnitError;
-use super::decimal::Decimal;
-use crate::names;
 use crate::scenario::Count;
 
 impl FromStr for Count {
@@ -13,7 +13,7 @@ impl FromStr for Count {
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let text = text.trim();
-        let impossible = || UnitError::new(format!("no number is within `{}`", names::shortened(text)));
+        let impossible = || UnitError::new(format!("no number is within `{}`", shortened(text)));
         let at_least = |least| Count { least, most: u64::MAX };
         let at_most = |most| Count { least: 0, most };
         if let Some(number) = text.strip_prefix("<=") {
@@ -27,7 +27,7 @@ impl FromStr for Count {
         } else if let Some((least, most)) = text.split_once("..") {
             let (least, most) = (number_of(least, text)?, number_of(most, text)?);
             if least > most {
-                let found = names::shortened(text);
+                let found = shortened(text);
                 return Err(UnitError::new(format!(
                     "the range `{found}` runs backwards: write `{most}..{least}`"
                 )));

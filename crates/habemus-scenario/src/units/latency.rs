@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::decimal::Decimal;
+use habemus::units::Decimal;
+
 use super::{UnitError, parse_duration, parse_range, show_duration};
 use crate::names;
 use crate::scenario::Latency;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use habemus::units::shortened;
+
 use super::count::whole_number;
 use super::{UnitError, parse_duration, show_duration};
 use crate::names;
@@ -25,7 +27,7 @@ impl FromStr for Until {
             _ if text.starts_with(|first: char| first.is_ascii_digit() || first == '-') => time(text),
             _ => Err(match names::nearest(text, ["quiet", "agree"]) {
                 Some(meant) => {
-                    let found = names::shortened(text);
+                    let found = shortened(text);
                     UnitError::new(format!("unknown end of a run `{found}`: did you mean `{meant}`?"))
                 }
                 None => UnitError::expected(EXPECTED, text),

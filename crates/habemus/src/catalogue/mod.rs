@@ -22,7 +22,7 @@ mod shape;
 mod stack;
 
 pub use detectors::{DETECTORS, DetectorSetup, detector};
-pub use options::{OptionSpec, Options, duration};
+pub use options::{OptionSpec, Options};
 pub use register::{Chosen, ENTRIES, Visitor, build};
 pub use shape::{SHAPES, Shape};
 
@@ -228,8 +228,8 @@ pub enum SetupError {
         option: &'static str,
         /// The value given.
         value: String,
-        /// What was expected.
-        expected: String,
+        /// Why not, and what would do.
+        reason: String,
     },
     /// The algorithm does not run on this topology, detector or network.
     Unfit {
@@ -253,8 +253,8 @@ impl fmt::Display for SetupError {
             SetupError::Unknown { what, name, known } => {
                 write!(f, "there is no {what} '{name}'; there are: {}", known.join(", "))
             }
-            SetupError::Value { option, value, expected } => {
-                write!(f, "option {option} cannot be '{value}': expected {expected}")
+            SetupError::Value { option, value, reason } => {
+                write!(f, "option {option} cannot be '{value}': {reason}")
             }
             SetupError::Unfit { what, name, reason } => {
                 write!(f, "the {what} '{name}' will not do: {reason}")

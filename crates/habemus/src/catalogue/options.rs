@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Entry, Request, SetupError};
 use crate::detector::{eventually_perfect, heartbeat, phi_accrual};
-use crate::{Address, Id};
+use crate::{Address, Id, units};
 
 /// A parameter of an algorithm or detector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,12 +151,17 @@ impl<'a> Options<'a> {
         expected: impl Fn() -> String,
         parse: impl Fn(&str) -> Option<T>,
     ) -> Result<Option<T>, SetupError> {
+        self.tried(option, |value| parse(value).ok_or_else(|| format!("expected {}", expected())))
+    }
+
+    fn tried<T>(
+        &self,
+        option: &'static str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, SetupError> {
         let Some(value) = self.text(option) else { return Ok(None) };
-        parse(value.trim()).map(Some).ok_or_else(|| SetupError::Value {
-            option,
-            value: value.to_owned(),
-            expected: expected(),
-        })
+        let refused = |reason| SetupError::Value { option, value: value.to_owned(), reason };
+        parse(value.trim()).map(Some).map_err(refused)
     }
 
     /// One of some words.
@@ -178,7 +183,7 @@ impl<'a> Options<'a> {
 
     /// A duration.
     pub(super) fn duration(&self, option: &'static str) -> Result<Option<Duration>, SetupError> {
-        self.parsed(option, || "a duration such as 50ms or 1.5s".to_owned(), duration)
+        self.tried(option, duration)
     }
 
     /// A duration that may also be absent: "none".
@@ -186,11 +191,10 @@ impl<'a> Options<'a> {
         &self,
         option: &'static str,
     ) -> Result<Option<Option<Duration>>, SetupError> {
-        self.parsed(
-            option,
-            || "a duration such as 50ms, or none".to_owned(),
-            |value| if value == "none" { Some(None) } else { duration(value).map(Some) },
-        )
+        self.tried(option, |value| match value {
+            "none" => Ok(None),
+            value => duration(value).map(Some).map_err(|why| format!("{why}; or none")),
+        })
     }
 
     /// The identifier of one of the processes.
@@ -261,8 +265,10 @@ impl<'a> Options<'a> {
 
     /// A duration above zero.
     pub(super) fn positive(&self, option: &'static str) -> Result<Option<Duration>, SetupError> {
-        let expected = || "a duration above zero, such as 50ms".to_owned();
-        self.parsed(option, expected, |value| duration(value).filter(|duration| !duration.is_zero()))
+        self.tried(option, |value| match duration(value)? {
+            Duration::ZERO => Err("expected a duration above zero, such as `50ms`".to_owned()),
+            duration => Ok(duration),
+        })
     }
 
     /// The constants of the heartbeat detector.
@@ -294,6 +300,10 @@ impl<'a> Options<'a> {
     }
 }
 
+fn duration(text: &str) -> Result<Duration, String> {
+    units::parse_duration(text).map_err(|error| error.to_string())
+}
+
 /// The names of options, each once: detectors share some.
 fn names(options: &[&OptionSpec]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
@@ -305,34 +315,44 @@ fn names(options: &[&OptionSpec]) -> Vec<String> {
     names
 }
 
-/// A duration as people write it: a number and ns, us, ms, s or min.
-pub fn duration(text: &str) -> Option<Duration> {
-    let unit = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let (number, unit) = text.split_at(unit);
-    let nanos = match unit.trim() {
-        "ns" => 1.0,
-        "us" | "µs" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        "min" => 60e9,
-        _ => return None,
-    };
-    let nanos = (number.parse::<f64>().ok()? * nanos).round();
-    // About 292 years: as much as virtual time can count.
-    (nanos.is_finite() && nanos < i64::MAX as f64).then(|| Duration::from_nanos(nanos as u64))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
+    fn read(text: &str) -> [Result<Option<Duration>, SetupError>; 3] {
+        let given = BTreeMap::from([("delay".to_owned(), text.to_owned())]);
+        let request = Request {
+            algorithm: "bully",
+            ids: Vec::new(),
+            shape: None,
+            detector: None,
+            options: &given,
+            pulse: crate::DEFAULT_PULSE,
+            seed: 0,
+            signatures: None,
+        };
+        let options = Options { request: &request };
+        let or_none = options.duration_or_none("delay").map(Option::flatten);
+        [options.duration("delay"), options.positive("delay"), or_none]
+    }
+
     #[test]
-    fn durations_have_units() {
-        assert_eq!(duration("1.5s"), Some(Duration::from_millis(1500)));
-        assert_eq!(duration("20ms"), Some(Duration::from_millis(20)));
-        assert_eq!(duration("3 us"), Some(Duration::from_micros(3)));
-        for bad in ["", "20", "ms", "1.2.3s", "-1s", "9999999999999999999s", "1h"] {
-            assert_eq!(duration(bad), None, "{bad}");
+    fn durations_are_those_of_scenarios_and_flags() {
+        for text in ["1.5s", "20ms", "3 us", "3µs", "2min", "1h", "1_000ms"] {
+            let duration = units::parse_duration(text).expect("a duration");
+            assert!(read(text).iter().all(|read| *read == Ok(Some(duration))), "{text}");
         }
+        for bad in ["", "20", "ms", "1.2.3s", "-1s", "9999999999999999999s", "1 fortnight"] {
+            let why = units::parse_duration(bad).expect_err("no duration").to_string();
+            for refused in read(bad) {
+                let reason = refused.expect_err(bad).to_string();
+                assert!(reason.contains(&why), "{bad}: {reason}");
+            }
+        }
+        let [zero, positive, _] = read("0ms");
+        assert_eq!(zero, Ok(Some(Duration::ZERO)));
+        assert!(positive.is_err());
     }
 }

@@ -67,10 +67,10 @@ pub(super) fn within_reason(m: usize, messages: f64) -> Result<(), SetupError> {
     if messages <= MOST_MESSAGES {
         return Ok(());
     }
-    let expected = format!(
-        "a smaller number, for this would be {messages:.0} messages; at most {MOST_MESSAGES} are sent"
+    let reason = format!(
+        "expected a smaller number, for this would be {messages:.0} messages; at most {MOST_MESSAGES} are sent"
     );
-    Err(SetupError::Value { option: "m", value: m.to_string(), expected })
+    Err(SetupError::Value { option: "m", value: m.to_string(), reason })
 }
 
 #[cfg(test)]

@@ -147,5 +147,5 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
 }
 
 fn unfit(option: &'static str, value: &str, expected: &str) -> SetupError {
-    SetupError::Value { option, value: value.to_owned(), expected: expected.to_owned() }
+    SetupError::Value { option, value: value.to_owned(), reason: format!("expected {expected}") }
 }

@@ -57,7 +57,9 @@ pub(in crate::catalogue) fn build(
         Sets::Plane => VotingSets::plane(n).ok_or_else(|| SetupError::Value {
             option: "sets",
             value: "plane".to_owned(),
-            expected: format!("grid or all for {n} processes: a plane has 3, 7, 13, 31, 57, 133, … points"),
+            reason: format!(
+                "expected grid or all for {n} processes: a plane has 3, 7, 13, 31, 57, 133, … points"
+            ),
         })?,
     };
     let variants = [

@@ -1,8 +1,7 @@
 //! How wrong a clock goes: `10%` fast, `-5%` slow.
 
-use super::UnitError;
 use super::decimal::Decimal;
-use crate::names;
+use super::{UnitError, shortened};
 
 /// Reads how much a clock is fast (`10%`) or slow (`-5%`), as the rate at which it runs: 1.1 or 0.95.
 ///
@@ -10,7 +9,7 @@ use crate::names;
 /// If the text is no percentage, or the clock would stand still, go backwards or race.
 pub fn parse_drift(text: &str) -> Result<f64, UnitError> {
     let text = text.trim();
-    let found = names::shortened(text);
+    let found = shortened(text);
     let (slow, number) = match text.strip_prefix('-') {
         Some(number) => (true, number),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -47,7 +46,7 @@ pub fn show_drift(rate: f64) -> String {
     percent.unwrap_or_else(|| format!("{}%", (rate - 1.0) * 100.0))
 }
 
-pub(crate) const EXPECTED: &str = "a percentage such as `10%` or `-5%`";
+const EXPECTED: &str = "a percentage such as `10%` or `-5%`";
 
 const SLOWEST: f64 = 0.001;
 const FASTEST: f64 = 101.0;

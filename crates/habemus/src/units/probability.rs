@@ -1,8 +1,7 @@
 //! Probabilities: `1%`, `0.01`.
 
-use super::UnitError;
 use super::decimal::Decimal;
-use crate::names;
+use super::{UnitError, shortened};
 
 /// Reads a probability, as a percentage (`1%`) or as a number between 0 and 1 (`0.01`).
 ///
@@ -10,7 +9,7 @@ use crate::names;
 /// If the text is no number, or the number is not between 0 and 1, 0 % and 100 %.
 pub fn parse_probability(text: &str) -> Result<f64, UnitError> {
     let text = text.trim();
-    let found = names::shortened(text);
+    let found = shortened(text);
     if text.starts_with('-') {
         return Err(UnitError::new(format!("a probability cannot be negative, found `{found}`")));
     }
@@ -39,7 +38,7 @@ pub fn show_probability(probability: f64) -> String {
     }
 }
 
-pub(crate) const EXPECTED: &str = "a probability such as `1%` or `0.01`";
+const EXPECTED: &str = "a probability such as `1%` or `0.01`";
 
 #[cfg(test)]
 mod tests {

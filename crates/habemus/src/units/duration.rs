@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use super::UnitError;
 use super::decimal::{Decimal, split_number};
-use crate::names;
+use super::{UnitError, shortened};
 
 /// The longest duration that can be written: 2⁶⁴ nanoseconds, which is as far as virtual time goes.
 pub const LONGEST: Duration = Duration::from_nanos(u64::MAX);
@@ -16,10 +15,7 @@ pub const LONGEST: Duration = Duration::from_nanos(u64::MAX);
 pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
     let text = text.trim();
     if text.starts_with('-') {
-        return Err(UnitError::new(format!(
-            "a duration cannot be negative, found `{}`",
-            names::shortened(text)
-        )));
+        return Err(UnitError::new(format!("a duration cannot be negative, found `{}`", shortened(text))));
     }
     let (number, unit) = split_number(text);
     let Some(decimal) = Decimal::parse(number) else {
@@ -38,7 +34,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
 /// # Errors
 /// If one of the ends is no duration, or the first is the longer.
 pub fn parse_range(text: &str) -> Result<(Duration, Duration), UnitError> {
-    let Some((least, most)) = text.split_once("..") else {
+    let Some((min, max)) = text.split_once("..") else {
         if Decimal::parse(split_number(text.trim()).0).is_none() && !text.trim().starts_with('-') {
             return Err(UnitError::expected(
                 "a duration such as `20ms` or a range such as `1ms..10ms`",
@@ -47,13 +43,13 @@ pub fn parse_range(text: &str) -> Result<(Duration, Duration), UnitError> {
         }
         return parse_duration(text).map(|both| (both, both));
     };
-    let (least, most) = (parse_duration(least)?, parse_duration(most)?);
-    if least > most {
-        let found = names::shortened(text);
-        let right = show_range((most, least));
+    let (min, max) = (parse_duration(min)?, parse_duration(max)?);
+    if min > max {
+        let found = shortened(text);
+        let right = show_range((max, min));
         return Err(UnitError::new(format!("the range `{found}` runs backwards: write `{right}`")));
     }
-    Ok((least, most))
+    Ok((min, max))
 }
 
 /// Writes a duration in the unit that makes it short.
@@ -75,20 +71,16 @@ pub fn show_duration(duration: Duration) -> String {
 }
 
 /// Writes a range of durations; only one of them, if both ends are the same.
-pub fn show_range((least, most): (Duration, Duration)) -> String {
-    if least == most {
-        show_duration(least)
-    } else {
-        format!("{}..{}", show_duration(least), show_duration(most))
-    }
+pub fn show_range((min, max): (Duration, Duration)) -> String {
+    if min == max { show_duration(min) } else { format!("{}..{}", show_duration(min), show_duration(max)) }
 }
 
 /// Whether this is the name of a unit of time.
-pub(crate) fn is_unit(word: &str) -> bool {
+pub fn is_unit(word: &str) -> bool {
     nanoseconds_of(word).is_some()
 }
 
-pub(super) const EXPECTED: &str = "a duration such as `20ms`";
+const EXPECTED: &str = "a duration such as `20ms`";
 
 const MICROSECOND: u128 = 1_000;
 const MILLISECOND: u128 = 1_000 * MICROSECOND;
@@ -119,7 +111,7 @@ pub(super) fn unknown_unit(unit: &str) -> UnitError {
         "hr" | "hrs" | "hour" | "hours" => Some("h"),
         _ => None,
     };
-    let unit = names::shortened(unit);
+    let unit = shortened(unit);
     UnitError::new(match meant {
         Some(meant) => format!("unknown unit of time `{unit}`: did you mean `{meant}`?"),
         None => format!("unknown unit of time `{unit}`: expected `ns`, `us`, `ms`, `s`, `min` or `h`"),

@@ -2,15 +2,17 @@
 
 /// A number without sign or exponent: `digits / 10^scale`, exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Decimal {
-    pub(crate) digits: u128,
-    pub(crate) scale: u32,
+pub struct Decimal {
+    /// All digits, as a whole number.
+    pub digits: u128,
+    /// How many of them stand after the point.
+    pub scale: u32,
 }
 
 impl Decimal {
     /// Reads `12`, `1_000` or `0.25`; `None` for anything else, and for more digits than anybody means.
-    pub(crate) fn parse(text: &str) -> Option<Decimal> {
-        const MOST_DIGITS: usize = 30;
+    pub fn parse(text: &str) -> Option<Decimal> {
+        const MAX_DIGITS: usize = 30;
         let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
         let well_formed = |part: &str| {
             part.starts_with(|first: char| first.is_ascii_digit())
@@ -25,7 +27,7 @@ impl Decimal {
         let fraction = fraction.trim_end_matches('0');
         let digits = format!("{whole}{fraction}");
         let digits = digits.trim_start_matches('0');
-        if digits.len() > MOST_DIGITS || fraction.len() > MOST_DIGITS {
+        if digits.len() > MAX_DIGITS || fraction.len() > MAX_DIGITS {
             return None;
         }
         let scale = u32::try_from(fraction.len()).ok()?;
@@ -33,7 +35,7 @@ impl Decimal {
     }
 
     /// The nearest number that the machine has, after moving the point `places` to the left.
-    pub(crate) fn to_float(self, places: u32) -> f64 {
+    pub fn to_float(self, places: u32) -> f64 {
         format!("{}e-{}", self.digits, self.scale + places).parse().unwrap_or(f64::NAN)
     }
 }
@@ -51,7 +53,7 @@ impl std::fmt::Display for Decimal {
 }
 
 /// Divides `text` into the number at its beginning and the rest, without the space between them.
-pub(crate) fn split_number(text: &str) -> (&str, &str) {
+pub fn split_number(text: &str) -> (&str, &str) {
     let end = text.find(|letter: char| !letter.is_ascii_digit() && !matches!(letter, '.' | '_'));
     let (number, rest) = text.split_at(end.unwrap_or(text.len()));
     (number, rest.trim_start())

@@ -1,18 +1,17 @@
 //! Rates: `2/s`, `1/min`.
 
-use super::UnitError;
 use super::decimal::Decimal;
 use super::duration::{nanoseconds_of, unknown_unit};
-use crate::names;
+use super::{UnitError, shortened};
 
 /// Reads how often something happens, in times per second.
 ///
 /// # Errors
 /// If the text is not a number, a slash and a unit of time, or is more than a million per second.
 pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
-    const MOST: f64 = 1_000_000.0;
+    const MAX: f64 = 1_000_000.0;
     let text = text.trim();
-    let found = names::shortened(text);
+    let found = shortened(text);
     if text.starts_with('-') {
         return Err(UnitError::new(format!("a rate cannot be negative, found `{found}`")));
     }
@@ -25,7 +24,7 @@ pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
     let nanoseconds = nanoseconds_of(unit).ok_or_else(|| unknown_unit(unit))?;
     let seconds = nanoseconds as f64 / 1e9;
     let rate = number.to_float(0) / seconds;
-    if rate > MOST {
+    if rate > MAX {
         return Err(UnitError::new(format!("a rate is at most 1000000/s, found `{found}`")));
     }
     Ok(rate)
@@ -36,7 +35,7 @@ pub fn show_rate(rate: f64) -> String {
     format!("{rate}/s")
 }
 
-pub(crate) const EXPECTED: &str = "a rate such as `2/s`";
+const EXPECTED: &str = "a rate such as `2/s`";
 
 #[cfg(test)]
 mod tests {
