@@ -5,6 +5,7 @@
 mod args;
 mod commands;
 mod complaint;
+mod diagnostics;
 mod errata;
 mod interrupt;
 mod output;
@@ -79,6 +80,7 @@ pub(crate) enum Outcome {
 }
 
 fn main() -> ExitCode {
+    diagnostics::install();
     let command = match Habemus::try_parse() {
         Ok(habemus) => habemus.command,
         Err(error) => {

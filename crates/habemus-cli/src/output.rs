@@ -51,6 +51,17 @@ pub(crate) fn write_file(
     }
 }
 
+/// A path as a shell reads it back, for commands that are shown to be repeated.
+pub(crate) fn shell_word(path: &Path) -> String {
+    let path = path.display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%=".contains(letter);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        path
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
+    }
+}
+
 /// Whether to colour what goes to standard output.
 pub(crate) fn coloured() -> bool {
     anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never && io::stdout().is_terminal()
@@ -107,4 +118,22 @@ fn bar_for(what: &'static str, of: u64) -> ProgressBar {
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.with_style(style).with_prefix(what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_with_spaces_or_quotes_comes_back_from_a_shell_as_it_was() {
+        for (path, word) in [
+            ("failing-bully-7.toml", "failing-bully-7.toml"),
+            ("/home/josé/läufe.toml", "/home/josé/läufe.toml"),
+            ("my runs/a.toml", "'my runs/a.toml'"),
+            ("it's.toml", r"'it'\''s.toml'"),
+            ("$HOME.toml", "'$HOME.toml'"),
+        ] {
+            assert_eq!(shell_word(Path::new(path)), word);
+        }
+    }
 }

@@ -51,7 +51,7 @@ impl Sweep {
             Some(failure) if !self.no_shrink => self.shrink(&scenario, failure)?,
             _ => None,
         };
-        let replay = shrunk.as_ref().map(|(path, _)| format!("habemus run {}", path.display()));
+        let replay = shrunk.as_ref().map(|(path, _)| format!("habemus run {}", output::shell_word(path)));
         if self.json {
             output::print_json(&json!({ "sweep": report, "replay": replay }))?;
         } else {
