@@ -1,34 +1,26 @@
 //! The page of each algorithm: there, complete, and with pictures that habemus itself draws.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use habemus::catalogue::{ENTRIES, Entry};
 
+use crate::support::{compare, habemus, root, scratch};
+
 fn page(entry: &Entry) -> PathBuf {
-    folder().join(format!("{}.md", entry.name))
+    root().join("docs/algorithms").join(format!("{}.md", entry.name))
 }
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/algorithms")
-}
-
-fn habemus(arguments: &[&str]) {
-    let output = Command::new(env!("CARGO_BIN_EXE_habemus")).args(arguments).output();
-    let output = output.expect("the command can be started");
+/// Runs what draws, whatever the run comes to.
+fn draws(arguments: &[&str]) {
+    let output = habemus(arguments);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{arguments:?}: {errors}");
 }
 
 /// Compares a picture that the command has just drawn with the one that is kept, or keeps it.
-fn compare(drawn: &Path, name: &str) {
-    let kept = folder().join("images").join(name);
+fn compare_picture(drawn: &Path, name: &str) {
     let drawn = std::fs::read_to_string(drawn).expect("it was drawn");
-    if std::env::var_os("HABEMUS_REWRITE").is_some() {
-        std::fs::write(&kept, &drawn).expect("the picture can be kept");
-    }
-    let expected = std::fs::read_to_string(&kept).unwrap_or_default();
-    assert!(drawn == expected, "{} is out of date; rewrite with HABEMUS_REWRITE=1", kept.display());
+    compare(&drawn, &format!("docs/algorithms/images/{name}"));
 }
 
 #[test]
@@ -52,9 +44,9 @@ fn every_algorithm_has_a_page_with_its_options_promises_and_pictures() {
 
 #[test]
 fn every_page_shows_a_run_as_habemus_draws_it() {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page.svg");
+    let drawn = scratch("page.svg");
     for entry in ENTRIES {
-        let out = scratch.to_string_lossy();
+        let out = drawn.to_string_lossy();
         let mut arguments = vec!["run", entry.name, "-n", "4", "--draw", "svg", "--out", &out];
         match entry.name {
             // The story of the notes: the leader dies.
@@ -79,16 +71,16 @@ fn every_page_shows_a_run_as_habemus_draws_it() {
         }
         // Those that hum for ever are shown for as long as it takes to see what they do.
         arguments.extend(["--time-limit", "700ms"]);
-        habemus(&arguments);
-        compare(&scratch, &format!("{}.svg", entry.name));
+        draws(&arguments);
+        compare_picture(&drawn, &format!("{}.svg", entry.name));
     }
 }
 
 #[test]
 fn every_page_shows_the_cost_as_habemus_measures_it() {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page-cost.svg");
+    let drawn = scratch("page-cost.svg");
     for entry in ENTRIES.iter().filter(|entry| entry.cost_model.is_some()) {
-        let out = scratch.to_string_lossy();
+        let out = drawn.to_string_lossy();
         let sizes = match entry.name {
             // Messages as long as there are processes, n³ of them, n² signatures to verify: enough is enough.
             "flood-set" | "interactive-consistency" | "signed-generals" => "2..32",
@@ -101,24 +93,18 @@ fn every_page_shows_the_cost_as_habemus_measures_it() {
             _ => &[],
         };
         let common = ["cost", entry.name, "-n", sizes, "--seeds", "5", "--plot", &out];
-        habemus(&[&common, start].concat());
-        compare(&scratch, &format!("{}-cost.svg", entry.name));
+        draws(&[&common, start].concat());
+        compare_picture(&drawn, &format!("{}-cost.svg", entry.name));
     }
 }
 
 #[test]
 fn the_page_of_the_errata_is_what_the_command_makes() {
-    let output = Command::new(env!("CARGO_BIN_EXE_habemus")).args(["errata", "--page"]).output();
-    let output = output.expect("the command can be started");
+    let output = habemus(&["errata", "--page"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let made = String::from_utf8(output.stdout).expect("the page is text");
     // Of each listing that breaks something there is a run, and the corrected one is proved.
     assert_eq!(made.matches(" is broken after ").count(), 2 * 6, "{made}");
     assert_eq!(made.matches("Corrected, ").count(), 6, "{made}");
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errata.md");
-    if std::env::var_os("HABEMUS_REWRITE").is_some() {
-        std::fs::write(&kept, &made).expect("the page can be kept");
-    }
-    let expected = std::fs::read_to_string(&kept).unwrap_or_default();
-    assert!(made == expected, "docs/errata.md is out of date; rewrite with HABEMUS_REWRITE=1");
+    compare(&made, "docs/errata.md");
 }

@@ -1,15 +1,15 @@
 //! `habemus cluster`, `node` and `certs`: real processes from the command line.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use habemus_scenario::Scenario;
 
+use crate::support::{command, file, root, scratch};
+
+/// Runs it with something to read.
 fn habemus(arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_habemus"))
-        .args(arguments)
-        .current_dir(root())
+    let mut child = command(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -20,10 +20,6 @@ fn habemus(arguments: &[&str], input: &str) -> Output {
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     child.wait_with_output().expect("it ends")
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn text(output: &Output) -> String {
@@ -53,7 +49,6 @@ fn locks_are_acquired_by_name_from_the_console() {
 
 #[test]
 fn a_scenario_about_locks_with_names_is_played_for_each_of_them() {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("two-locks.toml");
     let scenario = r#"
         algorithm = "ricart-agrawala"
         processes = 3
@@ -65,8 +60,7 @@ fn a_scenario_about_locks_with_names_is_played_for_each_of_them() {
         [expect]
         messages = 36
     "#;
-    std::fs::write(&file, scenario).expect("it can be written");
-    let file = file.to_string_lossy();
+    let file = file("two-locks.toml", scenario);
     let simulated = text(&habemus(&["run", &file], ""));
     let real = text(&habemus(&["cluster", &file], ""));
     assert!(real.contains("a real run cannot be repeated"), "{real}");
@@ -159,19 +153,17 @@ fn what_came_about_by_luck_is_not_expected_of_real_nodes() {
 
 #[test]
 fn an_expectation_that_fails_on_real_nodes_fails_the_command() {
-    let path = std::env::temp_dir().join(format!("habemus-wrong-{}.toml", std::process::id()));
     let scenario =
         "algorithm = \"chang-roberts\"\nprocesses = 3\nscript = [\"0ms elect 1\"]\n[expect]\nleader = 1\n";
-    std::fs::write(&path, scenario).expect("a scenario can be written");
-    let output = habemus(&["cluster", path.to_str().expect("a plain path")], "");
-    let _ = std::fs::remove_file(&path);
+    let output = habemus(&["cluster", &file("wrong-on-nodes.toml", scenario)], "");
     assert_eq!(output.status.code(), Some(1), "{}", text(&output));
     assert!(text(&output).contains("expected all live processes to follow 1"), "{}", text(&output));
 }
 
 #[test]
 fn nodes_with_certificates_elect_and_leave_their_data_where_it_was_asked_for() {
-    let directory = std::env::temp_dir().join(format!("habemus-data-{}", std::process::id()));
+    let directory = scratch("certified nodes");
+    let _ = std::fs::remove_dir_all(&directory);
     let data = directory.to_str().expect("a plain path");
     let arguments = ["cluster", "--algorithm", "majority", "-n", "3", "--tls", "--data", data];
     let output = habemus(&arguments, "wait leader\n");
@@ -181,7 +173,6 @@ fn nodes_with_certificates_elect_and_leave_their_data_where_it_was_asked_for() {
         habemus(&["certs", "--ids", "7", "--out", directory.join("certs").to_str().unwrap_or_default()], "");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(directory.join("certs/node-7.key").is_file());
-    let _ = std::fs::remove_dir_all(&directory);
 }
 
 #[test]

@@ -1,18 +1,8 @@
 //! The commands that calculate: quorums, timeouts, detectors.
 
-use std::path::Path;
-use std::process::{Command, Output};
-
 use serde_json::Value;
 
-fn habemus(arguments: &[&str]) -> Output {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    Command::new(env!("CARGO_BIN_EXE_habemus"))
-        .args(arguments)
-        .current_dir(root)
-        .output()
-        .expect("the command can be started")
-}
+use crate::support::{compare, file, habemus, rewrites, root, scratch};
 
 /// Runs it, and gives the exit code and what it says on standard output, which fits eighty columns.
 fn says(arguments: &[&str]) -> (i32, String) {
@@ -35,12 +25,6 @@ fn refuses(arguments: &[&str], said: &str) {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
     assert!(errors.contains(said), "{arguments:?} should say {said:?}, but says: {errors}");
-}
-
-fn file(name: &str, text: &str) -> String {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::write(&path, text).expect("a scratch file can be written");
-    path.to_string_lossy().into_owned()
 }
 
 /// S4: n = 32, m = 24, P = 10⁻⁴: "P_v < 10⁻⁴⁰".
@@ -131,7 +115,7 @@ fn delays_come_from_a_file_a_latency_in_a_file_or_a_trace() {
     let inside = json(&["timeout", "-C", "1", "-E", "1", "--delays", &latency]);
     let outside = json(&["timeout", "-C", "1", "-E", "1", "--delays", "log-normal 5ms 0.8"]);
     assert_eq!(inside["best"], outside["best"]);
-    let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("timeout.jsonl").to_string_lossy().into_owned();
+    let trace = scratch("timeout.jsonl").to_string_lossy().into_owned();
     let run = ["run", "bully", "--detector", "heartbeat", "--until", "5s", "--loss", "5%", "--trace", &trace];
     assert_eq!(habemus(&run).status.code(), Some(0));
     let report = json(&["timeout", "-C", "1", "-E", "1", "--trace", &trace, "--kind", "Heartbeat"]);
@@ -143,7 +127,7 @@ fn delays_come_from_a_file_a_latency_in_a_file_or_a_trace() {
 
 #[test]
 fn the_curve_is_a_picture_for_light_and_dark_pages() {
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("timeout.svg").to_string_lossy().into_owned();
+    let out = scratch("timeout.svg").to_string_lossy().into_owned();
     for delays in ["5ms", "1ms..10ms", "exponential 5ms", "log-normal 5ms 10"] {
         for costs in [["100", "5"], ["0", "1"], ["1e15", "1e-9"]] {
             says(&["timeout", "-C", costs[0], "-E", costs[1], "--delays", delays, "--out", &out]);
@@ -247,14 +231,14 @@ fn the_tables_of_the_documentation_are_measured() {
         ),
     ] {
         let (_, said) = says(&arguments);
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+        let path = root().join(page);
         let text = std::fs::read_to_string(&path).expect("the page is there");
         let quoted: Vec<String> = arguments
             .iter()
             .map(|word| if word.contains(' ') { format!("'{word}'") } else { (*word).to_owned() })
             .collect();
         let block = format!("$ habemus {}\n{said}", quoted.join(" "));
-        if std::env::var_os("HABEMUS_REWRITE").is_some() {
+        if rewrites() {
             let begin =
                 text.find(&format!("$ habemus {}\n", quoted.join(" "))).expect("the page shows the command");
             let end = begin + text[begin..].find("```").expect("the block ends");
@@ -269,13 +253,8 @@ fn the_tables_of_the_documentation_are_measured() {
 /// The picture, too.
 #[test]
 fn the_picture_of_the_documentation_is_what_the_command_draws() {
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("timeout-cost.svg").to_string_lossy().into_owned();
+    let out = scratch("timeout-cost.svg").to_string_lossy().into_owned();
     says(&["timeout", "-C", "100", "-E", "5", "--delays", "log-normal 4ms 0.8", "--out", &out]);
     let drawn = std::fs::read_to_string(out).expect("it was drawn");
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/images/timeout-cost.svg");
-    if std::env::var_os("HABEMUS_REWRITE").is_some() {
-        std::fs::write(&kept, &drawn).expect("the picture can be kept");
-    }
-    let expected = std::fs::read_to_string(kept).unwrap_or_default();
-    assert!(drawn == expected, "the picture is out of date; rewrite with HABEMUS_REWRITE=1");
+    compare(&drawn, "docs/images/timeout-cost.svg");
 }

@@ -1,16 +1,8 @@
-//! The command as people and programs use it: output, errors, exit codes.
+//! The commands of every day: list, run, sweep, cost, draw, check.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
-fn habemus(arguments: &[&str]) -> Output {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    Command::new(env!("CARGO_BIN_EXE_habemus"))
-        .args(arguments)
-        .current_dir(root)
-        .output()
-        .expect("the command can be started")
-}
+use crate::support::{compare, file, habemus, scratch};
 
 fn succeeds(arguments: &[&str]) -> String {
     let output = habemus(arguments);
@@ -26,18 +18,6 @@ fn refuses(arguments: &[&str]) -> String {
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
     assert!(!errors.contains("panicked"), "{errors}");
     errors
-}
-
-fn scratch(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("command");
-    std::fs::create_dir_all(&folder).expect("a scratch folder can be made");
-    folder.join(name)
-}
-
-fn file(name: &str, text: &str) -> String {
-    let path = scratch(name);
-    std::fs::write(&path, text).expect("a scratch file can be written");
-    path.to_string_lossy().into_owned()
 }
 
 #[test]
@@ -126,11 +106,7 @@ fn a_trace_can_be_written_and_drawn_in_every_way() {
 #[test]
 fn the_picture_of_the_readme_is_what_the_command_draws() {
     let drawn = succeeds(&["run", "exhibits/s4-timeout-hurts.toml", "--draw", "svg"]);
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/images/timeout-hurts.svg");
-    if std::env::var_os("HABEMUS_REWRITE").is_some() {
-        std::fs::write(&kept, &drawn).expect("the picture can be written");
-    }
-    assert_eq!(drawn, std::fs::read_to_string(kept).expect("the picture is there"));
+    compare(&drawn, "docs/images/timeout-hurts.svg");
 }
 
 #[test]
@@ -150,7 +126,10 @@ fn a_sweep_shrinks_what_fails_and_says_how_to_replay_it() {
     ]);
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.contains(&format!("habemus run {out}")), "{text}");
+    let replay = text.lines().find_map(|line| line.trim().strip_prefix("Replay: habemus run "));
+    let replayed =
+        replay.and_then(|words| words.strip_suffix(" --draw text")).map(|word| word.replace('\'', ""));
+    assert_eq!(replayed.as_ref(), Some(&out), "{text}");
     assert_eq!(habemus(&["run", &out]).status.code(), Some(1), "the replay fails, too");
     let text = succeeds(&["sweep", "bully", "--crash-rate", "2/s", "--seeds", "20"]);
     assert!(text.contains("all as expected"), "{text}");
@@ -215,7 +194,7 @@ fn errors_in_a_file_point_at_line_and_column() {
         ("h.toml", "algorithm = \n", "h.toml:1:"),
     ] {
         let error = refuses(&["run", &file(name, text)]);
-        assert!(error.replace("\n  │ ", "").contains(said), "expected {said:?} in: {error}");
+        assert!(error.contains(said), "expected {said:?} in: {error}");
     }
 }
 

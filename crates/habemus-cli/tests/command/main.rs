@@ -1,0 +1,8 @@
+//! The command as people and programs use it: output, errors, exit codes, pictures, real processes.
+
+mod analysis;
+mod cluster;
+mod everyday;
+mod pages;
+mod support;
+mod surroundings;

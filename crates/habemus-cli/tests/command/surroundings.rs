@@ -1,0 +1,65 @@
+//! What the command says depends on what it is asked, not on who asks from where.
+
+use crate::support::{command, file, habemus};
+
+/// A file with an error, in a folder whose path is long, has spaces, and is not ASCII.
+fn far_away() -> String {
+    let folder = "a folder with spaces/año/".repeat(6);
+    file(&format!("{folder}far.toml"), "algorithm = \"buly\"\nprocesses = 3\n")
+}
+
+/// Without colours.
+fn plain(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |plain, part| plain + part.split_once('m').map_or(part, |(_, rest)| rest))
+}
+
+#[test]
+fn terminal_language_and_home_change_nothing_that_another_program_reads() {
+    let far = far_away();
+    let asked = [
+        vec!["list"],
+        vec!["list", "bully"],
+        vec!["run", "bully"],
+        vec!["run", "bully", "--draw", "text"],
+        vec!["run", "buly"],
+        vec!["run", &far],
+        vec!["check", "chang-roberts", "-n", "2"],
+    ];
+    let surroundings = [
+        vec![("TERM", "dumb"), ("LANG", "C"), ("COLUMNS", "20"), ("NO_COLOR", "1")],
+        vec![("TERM", "linux"), ("LC_ALL", "tr_TR.UTF-8"), ("COLUMNS", "500"), ("HOME", "/nonexistent")],
+        vec![("TERM", "xterm-256color"), ("CLICOLOR_FORCE", "1"), ("FORCE_COLOR", "1"), ("NO_GRAPHICS", "1")],
+    ];
+    for arguments in asked {
+        let bare = habemus(&arguments);
+        for variables in &surroundings {
+            let odd =
+                command(&arguments).envs(variables.iter().copied()).output().expect("it can be started");
+            assert_eq!(plain(&odd.stdout), plain(&bare.stdout), "{arguments:?} with {variables:?}");
+            assert_eq!(plain(&odd.stderr), plain(&bare.stderr), "{arguments:?} with {variables:?}");
+            assert_eq!(odd.status, bare.status);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_coloured_unless_somebody_insists() {
+    let coloured = |variables: &[(&str, &str)]| {
+        let output = command(&["run", "buly"]).envs(variables.iter().copied()).output();
+        output.expect("it can be started").stderr.contains(&0x1b)
+    };
+    assert!(!coloured(&[]));
+    assert!(!coloured(&[("TERM", "xterm-256color")]));
+    assert!(coloured(&[("CLICOLOR_FORCE", "1")]));
+}
+
+#[test]
+fn the_path_of_a_wrong_file_is_never_broken() {
+    let far = far_away();
+    let output = habemus(&["run", &far]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains(&format!("{far}:1:13: unknown algorithm `buly`")), "{errors}");
+}
