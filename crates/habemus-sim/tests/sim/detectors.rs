@@ -3,19 +3,20 @@
 use std::time::Duration;
 
 use habemus_scenario::Scenario;
-use habemus_sim::{Sweeping, run, sweep};
+use habemus_sim::{Sweeping, sweep};
 use habemus_trace::Happening;
+
+use crate::support::{parse, play_traced};
 
 const DETECTORS: [&str; 3] = ["heartbeat", "eventually-perfect", "phi-accrual"];
 
 fn scenario(detector: &str, text: &str) -> Scenario {
-    let text = format!("algorithm = \"bully\"\nprocesses = 4\ndetector = \"{detector}\"\n{text}");
-    habemus_scenario::parse("test.toml", &text).unwrap_or_else(|errors| panic!("{errors}")).scenario
+    parse(&format!("algorithm = \"bully\"\nprocesses = 4\ndetector = \"{detector}\"\n{text}"))
 }
 
 /// When each suspicion was raised, and of whom.
 fn suspicions(scenario: &Scenario) -> Vec<(Duration, u64)> {
-    let report = run(scenario, true).unwrap_or_else(|error| panic!("{error}"));
+    let report = play_traced(scenario);
     let records = report.trace.expect("a trace was asked for").records;
     let suspects = records.iter().filter_map(|record| match record.what {
         Happening::Suspect { suspect } => Some((Duration::from_nanos(record.at), suspect)),

@@ -1,22 +1,15 @@
 //! The stable election over whole systems, beside the bully: a leader that comes and goes does not come back.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use habemus::analysis::{Arrangement, Start};
 use habemus_report::Finding;
-use habemus_scenario::{Action, Count, Cue, Network, Occasion, RandomFaults, Scenario, Until};
-use habemus_sim::{CostRequest, Report, cost, run};
+use habemus_scenario::{Action, Count, Cue, Network, RandomFaults, Scenario, Until};
+use habemus_sim::{CostRequest, cost};
 
-fn ms(milliseconds: u64) -> Duration {
-    Duration::from_millis(milliseconds)
-}
-
-fn at(milliseconds: u64, action: Action) -> Cue {
-    Cue { occasion: Occasion::At(ms(milliseconds)), action }
-}
+use crate::support::{at, ms, play, read, with};
 
 fn elect(milliseconds: u64, processes: impl IntoIterator<Item = u64>) -> Cue {
     at(milliseconds, Action::Command { word: "elect".to_owned(), processes: processes.into_iter().collect() })
@@ -35,20 +28,9 @@ fn scenario(algorithm: &str, processes: u64, script: Vec<Cue>) -> Scenario {
     }
 }
 
-fn with_option(mut scenario: Scenario, name: &str, value: &str) -> Scenario {
-    scenario.options.insert(name.to_owned(), value.to_owned());
-    scenario
-}
-
-fn play(scenario: &Scenario) -> Report {
-    run(scenario, false).expect("the scenario makes sense")
-}
-
 /// The exhibit in which process 5 leads, fails and comes back, three times.
 fn flapping(algorithm: &str) -> Scenario {
-    let file =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../exhibits/s4-flapping-{algorithm}.toml"));
-    habemus_scenario::read(&file).unwrap_or_else(|error| panic!("{error}")).scenario
+    read(&format!("exhibits/s4-flapping-{algorithm}.toml"))
 }
 
 /// S4: "5 voltará e executará nova eleição, tornando-se líder novamente"; a stable election does not let it.
@@ -85,7 +67,7 @@ fn who_has_restarted_comes_after_those_that_have_not() {
     script.push(recover(5000, 3));
     script.push(at(6000, Action::Crash(vec![2])));
     script.push(at(7000, Action::Crash(vec![1])));
-    let mut scenario = with_option(scenario("stable", 5, script), "leader", "5");
+    let mut scenario = with(&scenario("stable", 5, script), &[("leader", "5")]);
     // 5, then 4, 3, 2, 1 as each of them dies; then 3, which has restarted once, and not 5, which has three times.
     scenario.expect.leader = Some(3);
     scenario.expect.leader_changes = Some(Count::exactly(5));
@@ -118,7 +100,7 @@ fn crashes_and_recoveries_break_no_promise() {
         });
         scenario.expect.quiet = Some(true);
         for delay in ["0ms", "3ms", "20ms", "200ms"] {
-            scenario = with_option(scenario, "detection-delay", delay);
+            scenario = with(&scenario, &[("detection-delay", delay)]);
             let report = play(&scenario);
             assert!(report.succeeded(), "seed {seed}, {delay}: {:?}", report.failures);
             assert!(report.leader.is_some(), "seed {seed}, {delay}");
@@ -159,7 +141,7 @@ fn a_partition_splits_the_lead_and_its_end_mends_it() {
         ];
         scenario.seed = seed;
         scenario.detector = Some("heartbeat".to_owned());
-        scenario = with_option(scenario, "leader", "1");
+        scenario = with(&scenario, &[("leader", "1")]);
         scenario.expect.leader = Some(4);
         scenario.expect.leader_changes = Some(Count::exactly(1));
         scenario.expect.violates = ["uniqueness", "stability"].map(str::to_owned).into();
@@ -208,8 +190,8 @@ fn without_a_detector_the_command_starts_the_election_and_a_live_leader_stays() 
 
 #[test]
 fn the_mutant_lets_a_better_process_take_over() {
-    let mut scenario = with_option(scenario("stable", 2, vec![elect(0, [2])]), "leader", "1");
-    scenario = with_option(scenario, "variant", "mutant-challenge");
+    let mut scenario = with(&scenario("stable", 2, vec![elect(0, [2])]), &[("leader", "1")]);
+    scenario = with(&scenario, &[("variant", "mutant-challenge")]);
     scenario.expect.violates = ["stability", "uniqueness"].map(str::to_owned).into();
     scenario.expect.leader = Some(2);
     let report = play(&scenario);
@@ -250,7 +232,7 @@ fn to_come_back_costs_n_plus_one_messages() {
     for processes in [2_u64, 3, 10] {
         let script = vec![at(100, Action::Crash(vec![1])), recover(500, 1)];
         let mut scenario =
-            with_option(scenario("stable", processes, script), "leader", &processes.to_string());
+            with(&scenario("stable", processes, script), &[("leader", &processes.to_string())]);
         scenario.until = Until::Quiet;
         let report = play(&scenario);
         assert!(report.succeeded(), "{:?}", report.failures);

@@ -7,6 +7,8 @@ use habemus::catalogue::ENTRIES;
 use habemus_scenario::{Action, Cue, Network, Occasion, RandomFaults, Scenario, TimeModel, TopologyChoice};
 use habemus_sim::{Sweeping, run, sweep};
 
+use crate::support::elect;
+
 /// Those whose entry leaves the detector out unless it is asked for.
 fn one_shot() -> impl Iterator<Item = &'static str> {
     let services = ENTRIES.iter().filter(|entry| entry.detectors.first() == Some(&"none"));
@@ -38,10 +40,6 @@ fn scenario(algorithm: &str, detector: &str, script: &[(u64, Action)]) -> Scenar
         script: script.iter().map(cue).collect(),
         ..Scenario::default()
     }
-}
-
-fn elect(processes: &[u64]) -> Action {
-    Action::Command { word: "elect".to_owned(), processes: processes.to_vec() }
 }
 
 /// S4: "Uma nova eleição deve acontecer sempre que o líder se tornar indisponível".

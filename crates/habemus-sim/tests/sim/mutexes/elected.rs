@@ -1,9 +1,8 @@
 //! The elected coordinator under many seeds: any election, crashes, recoveries, a network that loses and cuts.
 
-use std::time::Duration;
+use habemus_scenario::{Action, Network, RandomFaults, Scenario, TimeModel, Workload};
 
-use habemus_scenario::{Action, Cue, Network, Occasion, RandomFaults, Scenario, TimeModel, Workload};
-use habemus_sim::{SweepReport, Sweeping, sweep};
+use crate::support::{assert_kept, at, ms, swept};
 
 const ELECTIONS: [&str; 14] = [
     "bully",
@@ -21,14 +20,6 @@ const ELECTIONS: [&str; 14] = [
     "capture-sync",
     "all-to-all",
 ];
-
-fn ms(milliseconds: u64) -> Duration {
-    Duration::from_millis(milliseconds)
-}
-
-fn at(milliseconds: u64, action: Action) -> Cue {
-    Cue { occasion: Occasion::At(ms(milliseconds)), action }
-}
 
 fn scenario(election: &str, entries: u32) -> Scenario {
     let option = |name: &str, value: &str| (name.to_owned(), value.to_owned());
@@ -54,16 +45,6 @@ fn network_for(election: &str) -> Network {
         network.model = TimeModel::Synchronous { pulse: ms(10) };
     }
     network
-}
-
-fn through(scenario: &Scenario, seeds: u64) -> SweepReport {
-    sweep(scenario, 1, seeds, 2, &Sweeping::default()).expect("it makes sense")
-}
-
-#[track_caller]
-fn assert_kept(scenario: &Scenario, seeds: u64) {
-    let report = through(scenario, seeds);
-    assert_eq!((report.runs, report.failures), (seeds, 0), "{scenario:?}: {:?}", report.first_failure);
 }
 
 /// S4 concludes that the coordinator should be replaced by an election when it dies.
@@ -113,6 +94,6 @@ fn a_coordinator_that_does_not_ask_puts_two_inside() {
     let mut scenario = scenario("bully", 10);
     scenario.options.insert("variant".to_owned(), "mutant-forgetful".to_owned());
     scenario.random = Some(RandomFaults { crashes: 3.0, until: ms(2000), ..RandomFaults::usual(4) });
-    let report = through(&scenario, 30);
+    let report = swept(&scenario, 30);
     assert!(report.properties["EM1"].violated > 0, "{report:?}");
 }

@@ -1,36 +1,23 @@
 //! The ring elections under many sizes and seeds: promises are kept, theory's figures hold, and what is not
 //! promised goes wrong as the catalogue says.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use habemus::analysis::{Arrangement, Start};
 use habemus_report::Finding;
-use habemus_scenario::{Action, Cue, Network, Occasion, RandomFaults, Scenario, Trigger, TriggerKind};
-use habemus_sim::{CostRequest, Report, Stream, Sweeping, Use, cost, run, sweep};
+use habemus_scenario::{Action, Cue, Occasion, RandomFaults, Scenario, Trigger, TriggerKind};
+use habemus_sim::{CostRequest, Stream, Sweeping, Use, sweep};
+
+use crate::support::{Choices, assert_theory_holds, at, cost_request, elect, play, verdict, with};
 
 /// An election on a ring of `ids` that `starters` begin at once.
 fn election(algorithm: &str, ids: &[u64], starters: &[u64]) -> Scenario {
-    let elect = Action::Command { word: "elect".to_owned(), processes: starters.to_vec() };
     Scenario {
         algorithm: algorithm.to_owned(),
         ids: ids.to_vec(),
-        script: vec![Cue { occasion: Occasion::At(Duration::ZERO), action: elect }],
+        script: vec![at(0, elect(starters))],
         ..Scenario::default()
     }
-}
-
-fn with(mut scenario: Scenario, options: &[(&str, &str)]) -> Scenario {
-    scenario.options.extend(options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-    scenario
-}
-
-fn play(scenario: &Scenario) -> Report {
-    run(scenario, false).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn verdict(report: &Report, property: &str) -> Finding {
-    report.properties.iter().find(|line| line.name == property).expect("it is watched").verdict
 }
 
 /// A system drawn by lot: the identifiers in any order, and some of them, at least one, start.
@@ -56,7 +43,7 @@ fn whoever_starts_and_however_they_lie_the_best_is_elected_and_all_know_it() {
                 let report = play(&scenario);
                 assert!(report.succeeded() && report.quiet, "{scenario:?}: {:?}", report.failures);
                 assert_eq!(report.leader, Some(processes as u64), "{scenario:?}");
-                let report = play(&with(scenario, &[("wins", "lowest")]));
+                let report = play(&with(&scenario, &[("wins", "lowest")]));
                 assert_eq!(
                     (report.leader, report.failures),
                     (Some(1), vec![]),
@@ -72,7 +59,7 @@ fn on_an_anonymous_ring_lots_elect_exactly_one() {
     for variant in ["numbered", "unnumbered"] {
         for processes in (1..=12).chain([33]) {
             for seed in 0..10 {
-                let scenario = with(drawn("itai-rodeh", processes, seed), &[("variant", variant)]);
+                let scenario = with(&drawn("itai-rodeh", processes, seed), &[("variant", variant)]);
                 let report = play(&scenario);
                 assert!(report.succeeded() && report.quiet, "{scenario:?}: {:?}", report.failures);
                 assert_eq!(report.leaders.len(), 1, "{scenario:?}");
@@ -97,7 +84,7 @@ fn where_rounds_are_numbered_messages_may_overtake_each_other() {
 fn where_they_are_not_links_must_be_fifo() {
     for (algorithm, variant) in [("dolev-klawe-rodeh", "announced"), ("itai-rodeh", "unnumbered")] {
         let ids: Vec<u64> = (1..=9).collect();
-        let mut scenario = with(election(algorithm, &ids, &ids), &[("variant", variant)]);
+        let mut scenario = with(&election(algorithm, &ids, &ids), &[("variant", variant)]);
         scenario.network.fifo = false;
         let fails = |seed| !play(&Scenario { seed, ..scenario.clone() }).succeeded();
         assert!((0..200).any(fails), "{algorithm} does not mind");
@@ -131,29 +118,10 @@ fn on_the_anonymous_ring_of_the_notes_a_late_candidate_never_learns_the_result()
     assert_eq!((report.leaders.as_slice(), verdict(&report, "E2")), ([1].as_slice(), Finding::Violated));
 }
 
-fn measure(
-    algorithm: &str,
-    arrangement: Arrangement,
-    start: Start,
-    options: &[(&str, &str)],
-    sizes: &[usize],
-) {
-    let request = CostRequest {
-        topology: None,
-        algorithm: algorithm.to_owned(),
-        options: options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        sizes: sizes.to_vec(),
-        arrangement,
-        start,
-        seeds: 4,
-        first_seed: 1,
-        network: Network::default(),
-    };
-    let points = cost(&request, 2, &AtomicBool::new(false), |_| {}).unwrap_or_else(|error| panic!("{error}"));
-    for point in points {
-        assert!(point.theory.is_some(), "{algorithm} {arrangement:?} {start:?}: nothing to compare with");
-        assert_eq!(point.broken, None, "{algorithm} of {} {arrangement:?} {start:?}", point.processes);
-    }
+#[track_caller]
+fn measure(algorithm: &str, arrangement: Arrangement, start: Start, options: Choices<'_>, sizes: &[usize]) {
+    let request = cost_request(algorithm, arrangement, start, options, sizes);
+    assert_theory_holds(&CostRequest { seeds: 4, ..request });
 }
 
 const ARRANGEMENTS: [Arrangement; 3] = [Arrangement::Best, Arrangement::Random, Arrangement::Worst];
@@ -205,7 +173,7 @@ fn franklin_as_printed_elects_the_best_but_at_a_quadratic_price() {
     measure("franklin", Arrangement::Best, Start::All, &options, &[2, 3, 8, 50]);
     for seed in 0..20 {
         let ids: Vec<u64> = drawn("franklin", 10, seed).ids;
-        let report = play(&Scenario { seed, ..with(election("franklin", &ids, &ids), &options) });
+        let report = play(&Scenario { seed, ..with(&election("franklin", &ids, &ids), &options) });
         assert_eq!((report.leaders.as_slice(), verdict(&report, "E2")), ([10].as_slice(), Finding::Violated));
         assert!(report.statistics.messages > 300, "the other rules need at most 90");
     }
@@ -213,7 +181,7 @@ fn franklin_as_printed_elects_the_best_but_at_a_quadratic_price() {
 
 #[test]
 fn franklin_as_printed_waits_for_ever_for_those_that_have_not_started() {
-    let report = play(&with(election("franklin", &[1, 2, 3], &[3]), &[("variant", "as-printed")]));
+    let report = play(&with(&election("franklin", &[1, 2, 3], &[3]), &[("variant", "as-printed")]));
     assert_eq!((report.quiet, verdict(&report, "termination")), (true, Finding::Violated));
 }
 
@@ -223,7 +191,7 @@ fn chang_roberts_as_printed_lacks_the_announcement() {
     let ids: Vec<u64> = (1..=8).collect();
     let scenario = election("chang-roberts", &ids, &ids);
     assert_eq!(verdict(&play(&scenario), "E2"), Finding::Holds);
-    assert_eq!(verdict(&play(&with(scenario, &[("variant", "as-printed")])), "E2"), Finding::Violated);
+    assert_eq!(verdict(&play(&with(&scenario, &[("variant", "as-printed")])), "E2"), Finding::Violated);
 }
 
 /// S0: "O que acontece se processo falha durante eleição?" Whoever fails, and whenever: the best of the living leads.
@@ -237,7 +205,7 @@ fn a_collecting_ring_survives_a_failure_at_any_moment() {
     for what in events {
         for victim in &ids {
             for announce in ["ring", "all"] {
-                let mut scenario = with(election("collecting-ring", &ids, &[2]), &[("announce", announce)]);
+                let mut scenario = with(&election("collecting-ring", &ids, &[2]), &[("announce", announce)]);
                 let moment = Trigger { process: Some(*victim), what: what.clone(), nth: 1 };
                 scenario
                     .script
@@ -285,11 +253,11 @@ fn every_mutant_breaks_a_promise() {
         ("dolev-klawe-rodeh", "mutant-keeps-own"),
         ("collecting-ring", "mutant-first-listed"),
     ] {
-        let scenario = with(election(algorithm, &eight, &eight), &[("variant", variant)]);
+        let scenario = with(&election(algorithm, &eight, &eight), &[("variant", variant)]);
         let fails = |seed| !play(&Scenario { seed, ..scenario.clone() }).succeeded();
         assert!((0..30).any(fails), "{algorithm} {variant}");
     }
-    let mut scenario = with(election("collecting-ring", &eight, &[4]), &[("variant", "mutant-no-restart")]);
+    let mut scenario = with(&election("collecting-ring", &eight, &[4]), &[("variant", "mutant-no-restart")]);
     let moment = Trigger { process: Some(8), what: TriggerKind::Receives("Election".to_owned()), nth: 1 };
     scenario.script.push(Cue { occasion: Occasion::When(moment), action: Action::Crash(vec![8]) });
     assert!(!play(&scenario).succeeded());

@@ -1,7 +1,6 @@
 //! Yo-Yo over whole systems: on every graph the lowest identifier wins, for no more messages than theory allows.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -9,8 +8,10 @@ use habemus::analysis::{Arrangement, Bound, Start};
 use habemus::catalogue;
 use habemus_report::Finding;
 use habemus_scenario::{Action, Cue, Latency, Network, Occasion, Scenario, TopologyChoice};
-use habemus_sim::{CostRequest, Report, Stream, Use, cost, run};
+use habemus_sim::{CostRequest, Stream, Use, cost, run};
 use habemus_trace::Happening;
+
+use crate::support::{play, play_traced, read, with};
 
 fn elect(processes: Vec<u64>) -> Cue {
     let action = Action::Command { word: "elect".to_owned(), processes };
@@ -28,18 +29,9 @@ fn on_links(ids: Vec<u64>, links: &[(u64, u64)]) -> Scenario {
     }
 }
 
-fn with_option(mut scenario: Scenario, name: &str, value: &str) -> Scenario {
-    scenario.options.insert(name.to_owned(), value.to_owned());
-    scenario
-}
-
-fn play(scenario: &Scenario) -> Report {
-    run(scenario, false).expect("the scenario makes sense")
-}
-
 /// Plays the scenario, with the trace, and counts how often the winner began an iteration.
 fn iterations(scenario: &Scenario) -> usize {
-    let report = run(scenario, true).expect("the scenario makes sense");
+    let report = play_traced(scenario);
     assert!(report.succeeded() && report.quiet, "{:?}", report.failures);
     let trace = report.trace.expect("it was asked for");
     let mut sent: BTreeMap<u64, usize> = BTreeMap::new();
@@ -147,7 +139,7 @@ fn the_highest_wins_if_so_asked() {
     for seed in 0..300 {
         let (ids, links) = drawn_graph(&mut stream);
         let highest = ids.iter().max().copied();
-        let mut scenario = with_option(on_links(ids, &links), "wins", "highest");
+        let mut scenario = with(&on_links(ids, &links), &[("wins", "highest")]);
         scenario.seed = seed;
         scenario.expect.leader = highest;
         let report = play(&scenario);
@@ -228,12 +220,12 @@ fn a_single_yes_elects_the_lowest_later() {
     let links = [(1, 5), (3, 5), (2, 3), (4, 3)];
     let scenario = on_links((1..=5).collect(), &links);
     assert_eq!(iterations(&scenario), 2);
-    assert_eq!(iterations(&with_option(scenario, "variant", "some-yes")), 3);
+    assert_eq!(iterations(&with(&scenario, &[("variant", "some-yes")])), 3);
     let mut stream = Stream::new(5, Use::Layout);
     for seed in 0..1000 {
         let (ids, links) = drawn_graph(&mut stream);
         let lowest = ids.iter().min().copied();
-        let mut scenario = with_option(on_links(ids, &links), "variant", "some-yes");
+        let mut scenario = with(&on_links(ids, &links), &[("variant", "some-yes")]);
         scenario.seed = seed;
         scenario.network.fifo = false;
         scenario.expect.leader = lowest;
@@ -252,7 +244,7 @@ fn as_printed_it_never_ends() {
         if ids.len() < 2 {
             continue;
         }
-        let mut scenario = with_option(on_links(ids, &links), "variant", "as-printed");
+        let mut scenario = with(&on_links(ids, &links), &[("variant", "as-printed")]);
         scenario.event_limit = 5_000;
         scenario.expect.leaders = Some(Vec::new());
         scenario.expect.quiet = Some(false);
@@ -265,7 +257,7 @@ fn as_printed_it_never_ends() {
 #[test]
 fn the_mutant_is_caught_wherever_two_sources_meet() {
     let scenario = on_links(vec![1, 3, 2], &[(1, 3), (3, 2)]);
-    let mut mutant = with_option(scenario, "variant", "mutant-prune-unequal");
+    let mut mutant = with(&scenario, &[("variant", "mutant-prune-unequal")]);
     mutant.expect.leaders = Some(vec![1, 2]);
     mutant.expect.violates = ["E1", "uniqueness", "agreement", "stability"].map(str::to_owned).into();
     let report = play(&mutant);
@@ -275,9 +267,7 @@ fn the_mutant_is_caught_wherever_two_sources_meet() {
 /// S4: "cada figura mostra um estágio da resolução": five sources, then two, then one, which must still learn it.
 #[test]
 fn the_exhibit_goes_through_all_stages() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../exhibits/s4-yo-yo.toml");
-    let scenario = habemus_scenario::read(&file).unwrap_or_else(|error| panic!("{error}")).scenario;
-    assert_eq!(iterations(&scenario), 3);
+    assert_eq!(iterations(&read("exhibits/s4-yo-yo.toml")), 3);
 }
 
 #[test]

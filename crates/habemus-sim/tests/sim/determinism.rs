@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use habemus_scenario::{Action, Cue, Latency, Occasion, RandomFaults, Scenario, TimeModel};
-use habemus_sim::{Report, run};
+
+use crate::support::{play, play_traced};
 
 fn election(algorithm: &str, seed: u64) -> Scenario {
     let elect = Action::Command { word: "elect".to_owned(), processes: (1..=5).collect() };
@@ -40,23 +41,19 @@ fn stormy(seed: u64) -> Scenario {
     scenario
 }
 
-fn play(scenario: &Scenario, keep_trace: bool) -> Report {
-    run(scenario, keep_trace).unwrap_or_else(|error| panic!("{error}"))
-}
-
 #[test]
 fn the_same_seed_gives_the_same_run_with_or_without_a_trace() {
-    let first = play(&stormy(11), true);
-    let again = play(&stormy(11), true);
+    let first = play_traced(&stormy(11));
+    let again = play_traced(&stormy(11));
     assert_eq!(first.trace, again.trace);
-    assert_eq!(first.fingerprint, play(&stormy(11), false).fingerprint);
-    assert_ne!(first.fingerprint, play(&stormy(12), false).fingerprint);
+    assert_eq!(first.fingerprint, play(&stormy(11)).fingerprint);
+    assert_ne!(first.fingerprint, play(&stormy(12)).fingerprint);
 }
 
 /// If one of these changes, so does what a seed means: old failing seeds no longer replay.
 #[test]
 fn fingerprints_are_fixed() {
-    let fingerprint = |scenario: &Scenario| play(scenario, false).fingerprint;
+    let fingerprint = |scenario: &Scenario| play(scenario).fingerprint;
     let found = [
         fingerprint(&election("chang-roberts", 1)),
         fingerprint(&election("bully", 2)),
@@ -69,7 +66,7 @@ fn fingerprints_are_fixed() {
 #[test]
 fn vector_clocks_rise_by_one_and_deliveries_know_their_sendings() {
     use habemus_trace::Happening;
-    let trace = play(&stormy(5), true).trace.expect("it was asked for");
+    let trace = play_traced(&stormy(5)).trace.expect("it was asked for");
     let mut own = std::collections::BTreeMap::new();
     let mut sent = std::collections::BTreeMap::new();
     let mut last = 0;

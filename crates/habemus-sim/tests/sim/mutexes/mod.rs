@@ -1,22 +1,20 @@
 //! Mutual exclusion under many seeds: the promises are kept, the figures hold, and what must go wrong does.
 
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+mod elected;
+mod named;
 
 use habemus::analysis::{Arrangement, Start};
 use habemus::catalogue::Shape;
 use habemus_report::Finding;
-use habemus_scenario::{
-    Action, Cue, Network, Occasion, RandomFaults, Scenario, TopologyChoice, Until, Workload,
+use habemus_scenario::{Action, Cue, Occasion, RandomFaults, Scenario, TopologyChoice, Until, Workload};
+use habemus_sim::{Report, run};
+
+use crate::support::{
+    Choices, assert_kept, assert_theory_holds, cost_request, ms, play, sent, verdict, with,
 };
-use habemus_sim::{CostRequest, Report, Sweeping, cost, run, sweep};
 
 const ALL: [&str; 7] =
     ["token-ring", "lamport", "ricart-agrawala", "maekawa", "quorum", "suzuki-kasami", "raymond"];
-
-fn ms(milliseconds: u64) -> Duration {
-    Duration::from_millis(milliseconds)
-}
 
 /// Everybody enters so many times, in a loop: thinks, asks, holds, leaves.
 fn loops(algorithm: &str, processes: u64, entries: u32) -> Scenario {
@@ -29,27 +27,9 @@ fn loops(algorithm: &str, processes: u64, entries: u32) -> Scenario {
     }
 }
 
-fn with(mut scenario: Scenario, options: &[(&str, &str)]) -> Scenario {
-    scenario.options.extend(options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-    scenario
-}
-
-fn play(scenario: &Scenario) -> Report {
-    run(scenario, false).unwrap_or_else(|error| panic!("{scenario:?}: {error}"))
-}
-
-fn sent(report: &Report, kind: &str) -> u64 {
-    report.statistics.by_kind.get(kind).copied().unwrap_or(0)
-}
-
-fn verdict(report: &Report, property: &str) -> Finding {
-    report.properties.iter().find(|line| line.name == property).expect("there is such a property").verdict
-}
-
 /// Under how many of these seeds the property is violated.
 fn violations(scenario: &Scenario, property: &str, seeds: std::ops::Range<u64>) -> usize {
-    let violated =
-        |seed| verdict(&play(&Scenario { seed, ..scenario.clone() }), property) == Finding::Violated;
+    let violated = |seed| verdict(&play(&Scenario { seed, ..scenario.clone() }), property) == Finding::Violated;
     seeds.filter(|seed| violated(*seed)).count()
 }
 
@@ -63,12 +43,6 @@ fn assert_hold(scenario: &Scenario, properties: &[&str], seeds: std::ops::Range<
             assert_eq!(verdict(&report, property), Finding::Holds, "seed {seed} of {scenario:?}: {lines:?}");
         }
     }
-}
-
-#[track_caller]
-fn assert_kept(scenario: &Scenario, seeds: u64) {
-    let report = sweep(scenario, 1, seeds, 2, &Sweeping::default()).expect("it makes sense");
-    assert_eq!((report.runs, report.failures), (seeds, 0), "{scenario:?}: {:?}", report.first_failure);
 }
 
 #[test]
@@ -112,7 +86,7 @@ fn timestamps_keep_the_order_of_requests_and_other_rules_do_not() {
 
 #[test]
 fn without_the_clock_on_replies_a_request_can_overtake_one_that_happened_before_it() {
-    let mut bare = with(loops("ricart-agrawala", 4, 10), &[("variant", "bare-replies")]);
+    let mut bare = with(&loops("ricart-agrawala", 4, 10), &[("variant", "bare-replies")]);
     bare.network.latency = habemus_scenario::Latency::Exponential { mean: ms(10) };
     let stamped = Scenario { options: std::collections::BTreeMap::new(), ..bare.clone() };
     assert!(violations(&bare, "EM3", 0..100) > 0);
@@ -135,7 +109,7 @@ fn only_those_that_say_so_need_links_that_keep_the_order() {
 #[test]
 fn fencing_tokens_grow_where_the_algorithm_has_them() {
     for algorithm in ["token-ring", "lamport", "ricart-agrawala", "suzuki-kasami", "raymond"] {
-        let scenario = with(loops(algorithm, 5, 5), &[("fencing", "true")]);
+        let scenario = with(&loops(algorithm, 5, 5), &[("fencing", "true")]);
         assert_kept(&scenario, 20);
         let report = run(&scenario, true).expect("it runs");
         let trace = report.trace.expect("it was asked for");
@@ -178,7 +152,7 @@ fn raymond_runs_on_any_tree() {
         TopologyChoice::Named("line".to_owned()),
         TopologyChoice::Links(links),
     ] {
-        let mut scenario = with(loops("raymond", 6, 5), &[("holder", "4")]);
+        let mut scenario = with(&loops("raymond", 6, 5), &[("holder", "4")]);
         scenario.topology = Some(topology);
         assert_kept(&scenario, 20);
     }
@@ -192,10 +166,10 @@ fn raymond_runs_on_any_tree() {
 #[test]
 fn plain_voting_deadlocks_and_its_cure_does_not() {
     for (sets, processes) in [("plane", 3), ("plane", 7), ("plane", 13), ("grid", 9), ("all", 4)] {
-        let mut scenario = with(loops("maekawa", processes, 4), &[("sets", sets)]);
+        let mut scenario = with(&loops("maekawa", processes, 4), &[("sets", sets)]);
         scenario.workload = Some(Workload { think: (ms(0), ms(2)), ..scenario.workload.unwrap() });
         assert_kept(&scenario, 60);
-        let plain = with(scenario, &[("variant", "plain")]);
+        let plain = with(&scenario, &[("variant", "plain")]);
         assert_eq!(violations(&plain, "EM1", 0..20), 0, "{sets} of {processes}");
         assert!(violations(&plain, "EM2", 0..20) > 10, "{sets} of {processes}");
     }
@@ -206,7 +180,7 @@ fn plain_voting_deadlocks_and_its_cure_does_not() {
 #[test]
 fn maekawa_costs_three_to_six_messages_for_each_voter() {
     for (sets, processes, others) in [("plane", 7, 2), ("plane", 31, 5), ("grid", 25, 8)] {
-        let mut scenario = with(loops("maekawa", processes, 3), &[("sets", sets)]);
+        let mut scenario = with(&loops("maekawa", processes, 3), &[("sets", sets)]);
         scenario.workload = Some(Workload { think: (ms(0), ms(0)), ..scenario.workload.unwrap() });
         let (mut messages, mut entries) = (0, 0);
         for seed in 0..10 {
@@ -238,36 +212,17 @@ fn every_figure_of_theory_holds() {
     }
 }
 
-fn measure(
-    algorithm: &str,
-    arrangement: Arrangement,
-    start: Start,
-    options: &[(&str, &str)],
-    sizes: &[usize],
-) {
-    let mut options = with(Scenario::default(), options).options;
-    let request = CostRequest {
-        algorithm: algorithm.to_owned(),
-        topology: options.remove("topology").map(Shape::Named),
-        options,
-        sizes: sizes.to_vec(),
-        arrangement,
-        start,
-        seeds: 10,
-        first_seed: 1,
-        network: Network::default(),
-    };
-    let points = cost(&request, 2, &AtomicBool::new(false), |_| {}).expect("it can be measured");
-    for point in points {
-        assert_eq!(point.broken, None, "{request:?}");
-        assert!(point.theory.is_some(), "there is nothing to compare with: {request:?}");
-    }
+#[track_caller]
+fn measure(algorithm: &str, arrangement: Arrangement, start: Start, options: Choices<'_>, sizes: &[usize]) {
+    let mut request = cost_request(algorithm, arrangement, start, options, sizes);
+    request.topology = request.options.remove("topology").map(Shape::Named);
+    assert_theory_holds(&request);
 }
 
 /// S4: the token is passed on "para quem não necessariamente quer acessar", between 1 and n times per entry.
 #[test]
 fn a_moving_token_serves_everybody_with_one_to_n_messages_each() {
-    let mut scenario = with(loops("token-ring", 5, 10), &[("idle", "move")]);
+    let mut scenario = with(&loops("token-ring", 5, 10), &[("idle", "move")]);
     scenario.workload = Some(Workload { think: (ms(0), ms(0)), ..scenario.workload.unwrap() });
     scenario.until = Until::Time(ms(3000));
     for seed in 1..10 {
@@ -312,7 +267,7 @@ fn the_ring_is_repaired_and_exactly_one_token_issued_whoever_crashes() {
     for (processes, most_down) in [(2, 1), (3, 1), (5, 2), (4, 3)] {
         for idle in ["stop", "move"] {
             let options = [("idle", idle), ("fencing", "true")];
-            let mut scenario = with(requests_under_faults("token-ring", processes), &options);
+            let mut scenario = with(&requests_under_faults("token-ring", processes), &options);
             scenario.random = Some(RandomFaults { most_down, ..faults() });
             assert_hold(&scenario, &["EM1", "EM2"], 0..60);
             if 2 * most_down < processes as usize {
@@ -339,7 +294,7 @@ fn over_heartbeats_the_ring_is_repaired_after_crashes_long_and_short() {
 fn a_quorum_survives_crashes_if_the_coordinators_store_their_grants() {
     for (coordinators, processes) in [("3", 5), ("5", 5), ("1", 3)] {
         let mut scenario =
-            with(requests_under_faults("quorum", processes), &[("coordinators", coordinators)]);
+            with(&requests_under_faults("quorum", processes), &[("coordinators", coordinators)]);
         scenario.expect.holds = vec!["EM1".to_owned(), "EM2".to_owned()];
         assert_kept(&scenario, 30);
         let crashes = (1..5).map(|seed| play(&Scenario { seed, ..scenario.clone() }).statistics.crashes);
@@ -351,7 +306,7 @@ fn a_quorum_survives_crashes_if_the_coordinators_store_their_grants() {
 #[test]
 fn coordinators_that_forget_let_two_in_and_those_that_remember_do_not() {
     let restarts = |amnesia: bool| {
-        let mut scenario = with(loops("quorum", 5, 10), &[("coordinators", "3")]);
+        let mut scenario = with(&loops("quorum", 5, 10), &[("coordinators", "3")]);
         scenario.ids = vec![1, 2, 3, 4, 5];
         let (hold, think) = ((ms(20), ms(60)), (ms(0), ms(20)));
         scenario.workload = Some(Workload { entries: 10, clients: vec![4, 5], hold, think, rate: 0.0 });
@@ -374,7 +329,7 @@ fn without_the_timer_a_quorum_deadlocks_and_with_it_all_enter() {
     let mut scenario = loops("quorum", 5, 3);
     scenario.workload = Some(Workload { think: (ms(0), ms(0)), ..scenario.workload.unwrap() });
     assert_eq!(violations(&scenario, "EM2", 0..20), 0);
-    assert!(violations(&with(scenario, &[("timeout", "none")]), "EM2", 0..20) > 10);
+    assert!(violations(&with(&scenario, &[("timeout", "none")]), "EM2", 0..20) > 10);
 }
 
 #[test]
@@ -389,7 +344,7 @@ fn every_mutant_breaks_a_promise() {
         ("suzuki-kasami", "mutant-forgetful", "EM2"),
         ("raymond", "mutant-no-follow-up", "EM2"),
     ] {
-        let scenario = with(loops(algorithm, 5, 8), &[("variant", mutant)]);
+        let scenario = with(&loops(algorithm, 5, 8), &[("variant", mutant)]);
         assert!(violations(&scenario, property, 0..100) > 0, "{mutant} of {algorithm} breaks nothing");
     }
 }
@@ -407,7 +362,7 @@ fn senseless_options_are_refused() {
         ("suzuki-kasami", "holder", "9", "identifier"),
     ] {
         let error =
-            run(&with(loops(algorithm, 5, 1), &[(option, value)]), false).expect_err("it makes no sense");
+            run(&with(&loops(algorithm, 5, 1), &[(option, value)]), false).expect_err("it makes no sense");
         assert!(error.to_string().contains(hint), "{algorithm} {option}={value}: {error}");
     }
 }
@@ -450,7 +405,7 @@ fn a_report_says_how_much_and_how_fairly_a_lock_serves() {
 #[test]
 fn places_and_sharing_let_more_inside_and_no_more_than_that() {
     for (places, seeds) in [("2", 10), ("3", 10)] {
-        let scenario = with(loops("coordinator", 6, 5), &[("places", places)]);
+        let scenario = with(&loops("coordinator", 6, 5), &[("places", places)]);
         assert_kept(&scenario, seeds);
     }
     let share = |at, id| Cue {

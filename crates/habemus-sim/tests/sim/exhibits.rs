@@ -1,9 +1,11 @@
 //! Every exhibit runs as it says.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use crate::support::{play, play_traced, root};
 
 fn exhibits() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../exhibits");
+    let folder = root().join("exhibits");
     let entries = std::fs::read_dir(folder).expect("the exhibits are there");
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be listed").path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
@@ -17,7 +19,7 @@ fn every_exhibit_comes_out_as_expected() {
     assert!(files.len() >= 13, "only {} exhibits", files.len());
     for file in files {
         let parsed = habemus_scenario::read(&file).unwrap_or_else(|error| panic!("{error}"));
-        let report = habemus_sim::run(&parsed.scenario, false).unwrap_or_else(|error| panic!("{error}"));
+        let report = play(&parsed.scenario);
         assert!(report.expected_something, "{}: it expects nothing", file.display());
         assert!(report.succeeded(), "{}: {:#?}", file.display(), report.failures);
     }
@@ -40,7 +42,7 @@ fn every_exhibit_has_the_transcript_that_is_kept() {
     let options = habemus_trace::draw::Options::default();
     for file in exhibits() {
         let scenario = habemus_scenario::read(&file).unwrap_or_else(|error| panic!("{error}")).scenario;
-        let report = habemus_sim::run(&scenario, true).unwrap_or_else(|error| panic!("{error}"));
+        let report = play_traced(&scenario);
         let drawn = habemus_trace::draw::text(&report.trace.expect("it was asked for"), &options);
         let name = file.with_extension("txt");
         let kept = file.with_file_name("transcripts").join(name.file_name().expect("a file has a name"));

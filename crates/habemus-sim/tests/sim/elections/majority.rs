@@ -1,51 +1,31 @@
 //! The majority election: never two leaders in one term, whatever happens; with a lease, never two at all, as long
 //! as nobody is paused.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use habemus::Status;
 use habemus_report::{Finding, PropertyLine};
 use habemus_scenario::Scenario;
-use habemus_sim::{Report, SweepReport, Sweeping, run, sweep};
+use habemus_sim::{Report, run};
 use habemus_trace::Happening;
 
+use crate::support::{parse, play, read, swept, with};
+
 fn scenario(text: &str) -> Scenario {
-    let text = format!("algorithm = \"majority\"\n{text}");
-    habemus_scenario::parse("test.toml", &text).unwrap_or_else(|errors| panic!("{errors}")).scenario
-}
-
-/// A scenario of the folder that anybody may sweep from the command line.
-fn kept(file: &str) -> Scenario {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/").to_owned() + file;
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    habemus_scenario::parse(&path, &text).unwrap_or_else(|errors| panic!("{errors}")).scenario
-}
-
-fn with(scenario: &Scenario, options: &[(&str, &str)]) -> Scenario {
-    let given = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    let options: BTreeMap<String, String> = scenario.options.clone().into_iter().chain(given).collect();
-    Scenario { options, ..scenario.clone() }
-}
-
-fn play(scenario: &Scenario) -> Report {
-    run(scenario, false).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn swept(scenario: &Scenario, seeds: u64) -> SweepReport {
-    sweep(scenario, 1, seeds, 2, &Sweeping::default()).unwrap_or_else(|error| panic!("{error}"))
+    parse(&format!("algorithm = \"majority\"\n{text}"))
 }
 
 /// Everything goes wrong for two seconds: messages are lost, doubled and reordered, links and whole sides are cut
 /// off, processes crash, recover and are paused. Then there is peace for three seconds.
 fn storm() -> Scenario {
-    kept("majority-storm.toml")
+    read("scenarios/majority-storm.toml")
 }
 
 /// Clocks as fast and as slow as may be, no pauses, and timeouts so close that a successor is elected as soon as the
 /// others' promises end: a lease that is a little too long shows.
 fn storm_of_clocks() -> Scenario {
-    kept("majority-clocks.toml")
+    read("scenarios/majority-clocks.toml")
 }
 
 /// S4: "garante, com pesos, que somente um líder existe em cada mandato".

@@ -1,14 +1,12 @@
 //! Locks with names: each is an instance of its own, over the same processes and under the same faults.
 
 use habemus_scenario::Scenario;
-use habemus_sim::{Report, RunError, Sweeping, run, sweep};
+use habemus_sim::{RunError, Sweeping, run, sweep};
 
-fn scenario(text: &str) -> Scenario {
-    habemus_scenario::parse("test.toml", text).unwrap_or_else(|errors| panic!("{errors}")).scenario
-}
+use crate::support::{parse, play_traced};
 
 fn two_locks() -> Scenario {
-    scenario(
+    parse(
         r#"
         algorithm = "coordinator"
         processes = 4
@@ -22,15 +20,11 @@ fn two_locks() -> Scenario {
     )
 }
 
-fn played(scenario: &Scenario) -> Report {
-    run(scenario, true).unwrap_or_else(|error| panic!("{error}"))
-}
-
 #[test]
 fn every_client_enters_every_lock_as_often_as_it_is_to() {
     let mut calm = two_locks();
     calm.script.clear();
-    let report = played(&calm);
+    let report = play_traced(&calm);
     assert_eq!((report.statistics.entries, report.locks.len()), (24, 2));
     for (name, own) in &report.locks {
         assert_eq!(own.statistics.entries, 12, "{name}");
@@ -40,7 +34,7 @@ fn every_client_enters_every_lock_as_often_as_it_is_to() {
 
 #[test]
 fn faults_strike_a_process_at_all_locks_and_count_once() {
-    let report = played(&two_locks());
+    let report = play_traced(&two_locks());
     assert_eq!((report.statistics.crashes, report.statistics.recoveries), (1, 1));
     for own in report.locks.values() {
         assert_eq!((own.statistics.crashes, own.statistics.recoveries), (1, 1));
@@ -53,7 +47,7 @@ fn random_faults_are_the_same_at_all_locks() {
     random.script.clear();
     random.random =
         Some(habemus_scenario::RandomFaults { crashes: 5.0, ..habemus_scenario::RandomFaults::usual(4) });
-    let report = played(&random);
+    let report = play_traced(&random);
     let when = |name: &str| -> Vec<u64> {
         let records = &report.locks[name].trace.as_ref().expect("a trace was wanted").records;
         let crashes = records.iter().filter(|record| record.what == habemus_trace::Happening::Crash);
@@ -65,15 +59,15 @@ fn random_faults_are_the_same_at_all_locks() {
 
 #[test]
 fn a_lock_does_not_notice_that_there_are_others() {
-    let report = played(&two_locks());
+    let report = play_traced(&two_locks());
     for (name, own) in &report.locks {
-        assert_eq!(played(&two_locks().about(name)).fingerprint, own.fingerprint, "{name}");
+        assert_eq!(play_traced(&two_locks().about(name)).fingerprint, own.fingerprint, "{name}");
     }
 }
 
 #[test]
 fn what_breaks_at_one_lock_is_broken_and_named() {
-    let slow = scenario(
+    let slow = parse(
         r#"
         algorithm = "coordinator"
         processes = 3
@@ -89,7 +83,7 @@ fn what_breaks_at_one_lock_is_broken_and_named() {
         violates = ["EM1", "fencing"]
         "#,
     );
-    let report = played(&slow);
+    let report = play_traced(&slow);
     assert!(report.succeeded(), "{:?}", report.failures);
     let broken = report.properties.iter().find(|line| line.name == "EM1").expect("it is watched");
     assert!(broken.explanation.as_ref().is_some_and(|why| why.starts_with("stock: ")), "{broken:?}");
@@ -110,7 +104,7 @@ fn what_names_cannot_do_is_refused() {
     refused(&Scenario { algorithm: "bully".to_owned(), ..two_locks() }, "only locks have names");
     let mut waits = two_locks();
     waits.script =
-        scenario("algorithm = \"coordinator\"\nprocesses = 4\nscript = [\"when 2 enters: crash 2\"]").script;
+        parse("algorithm = \"coordinator\"\nprocesses = 4\nscript = [\"when 2 enters: crash 2\"]").script;
     refused(&waits, "give the action a time");
     let mut expects = two_locks();
     expects.expect.entered = Some(vec![1]);

@@ -1,30 +1,13 @@
 //! Agreement in spite of crashes, traitors, and everything that can happen to a message.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use habemus::analysis::{Arrangement, Start};
 use habemus_report::Finding;
 use habemus_scenario::{Network, Scenario, TimeModel};
-use habemus_sim::{CostRequest, Report, SweepReport, Sweeping, cost, run, sweep};
+use habemus_sim::{CostRequest, Report, SweepReport, cost};
 
-fn scenario(text: &str) -> Scenario {
-    habemus_scenario::parse("test.toml", text).unwrap_or_else(|errors| panic!("{errors}")).scenario
-}
-
-fn with(scenario: &Scenario, options: &[(&str, &str)]) -> Scenario {
-    let given = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    let options: BTreeMap<String, String> = scenario.options.clone().into_iter().chain(given).collect();
-    Scenario { options, ..scenario.clone() }
-}
-
-fn play(scenario: &Scenario) -> Report {
-    run(scenario, false).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn swept(scenario: &Scenario, seeds: u64) -> SweepReport {
-    sweep(scenario, 1, seeds, 2, &Sweeping::default()).unwrap_or_else(|error| panic!("{error}"))
-}
+use crate::support::{parse, play, read, swept, with};
 
 fn broken(report: &SweepReport, property: &str) -> u64 {
     report.properties.get(property).map_or(0, |tally| tally.violated)
@@ -32,7 +15,7 @@ fn broken(report: &SweepReport, property: &str) -> u64 {
 
 /// A synchronous system in which all propose their identifiers.
 fn synchronous(algorithm: &str, processes: usize) -> Scenario {
-    scenario(&format!(
+    parse(&format!(
         "algorithm = \"{algorithm}\"\nprocesses = {processes}\nscript = [\"0ms propose all\"]\n\
          [network]\nmodel = \"synchronous\"\npulse = \"10ms\""
     ))
@@ -178,7 +161,7 @@ fn without_traitors_the_messages_are_exactly_as_many_as_the_papers_say() {
 /// Everything goes wrong for two seconds, and the detector with it, while each wants its own value; then there is
 /// peace.
 fn storm(detector: &str) -> Scenario {
-    scenario(&format!(
+    parse(&format!(
         r#"
         algorithm = "paxos"
         processes = 5
@@ -218,7 +201,7 @@ fn paxos_agrees_in_every_storm_and_decides_when_it_is_over() {
 
 #[test]
 fn paxos_decides_after_the_network_has_stabilised() {
-    let late = scenario(
+    let late = parse(
         r#"
         algorithm = "paxos"
         processes = 5
@@ -241,14 +224,12 @@ fn paxos_decides_after_the_network_has_stabilised() {
 
 /// What an exhibit does to a mutant; as it is, it is as expected.
 fn exhibited(name: &str, mutant: &str) -> Report {
-    let file = format!("{}/../../exhibits/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-    let exhibit = habemus_scenario::read(file).unwrap_or_else(|error| panic!("{error}")).scenario;
-    play(&with(&exhibit, &[("variant", mutant)]))
+    play(&with(&read(&format!("exhibits/{name}.toml")), &[("variant", mutant)]))
 }
 
 #[test]
 fn every_mutant_of_paxos_is_caught() {
-    let halves = scenario(
+    let halves = parse(
         r#"
         algorithm = "paxos"
         processes = 4

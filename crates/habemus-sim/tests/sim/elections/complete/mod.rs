@@ -26,7 +26,7 @@ use habemus_sim::{
     Use, cost, run,
 };
 
-type Choices<'a> = &'a [(&'a str, &'a str)];
+use crate::support::{Choices, sent};
 
 /// A run in which these processes are told to elect at the beginning.
 fn scenario(algorithm: &str, ids: &[u64], start: &[u64], options: Choices<'_>) -> Scenario {
@@ -59,10 +59,6 @@ fn elects(scenario: &Scenario) -> Report {
     assert!(report.leader.is_some(), "{scenario:?}: {:?}", report.properties);
     assert_eq!(report.leaders.len(), 1);
     report
-}
-
-fn sent(report: &Report, kind: &str) -> u64 {
-    report.statistics.by_kind.get(kind).copied().unwrap_or(0)
 }
 
 /// The identifiers 1 … n in an order drawn from the seed.

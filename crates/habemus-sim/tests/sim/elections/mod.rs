@@ -1,19 +1,27 @@
 //! Elections under many seeds: the promises are kept, and theory's figures hold.
 
+mod complete;
+mod majority;
+mod omega;
+mod rings;
+mod stable;
+mod yo_yo;
+
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use habemus::analysis::{Arrangement, Start};
-use habemus_scenario::{Action, Cue, Network, Occasion, RandomFaults, Scenario};
+use habemus_scenario::{RandomFaults, Scenario};
 use habemus_sim::{CostRequest, Sweeping, cost, shrink, sweep};
 
+use crate::support::{Choices, assert_theory_holds, at, cost_request, elect};
+
 fn scenario(algorithm: &str, detector: &str, processes: u64) -> Scenario {
-    let elect = Action::Command { word: "elect".to_owned(), processes: vec![1] };
     Scenario {
         algorithm: algorithm.to_owned(),
         ids: (1..=processes).collect(),
         detector: (!detector.is_empty()).then(|| detector.to_owned()),
-        script: vec![Cue { occasion: Occasion::At(Duration::ZERO), action: elect }],
+        script: vec![at(0, elect(&[1]))],
         ..Scenario::default()
     }
 }
@@ -67,29 +75,9 @@ fn a_sweep_gives_the_same_figures_on_one_thread_and_on_two() {
     assert_eq!((one.messages, one.events, one.properties), (two.messages, two.events, two.properties));
 }
 
-fn measure(
-    algorithm: &str,
-    arrangement: Arrangement,
-    start: Start,
-    options: &[(&str, &str)],
-    sizes: &[usize],
-) {
-    let request = CostRequest {
-        algorithm: algorithm.to_owned(),
-        topology: None,
-        options: options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        sizes: sizes.to_vec(),
-        arrangement,
-        start,
-        seeds: 10,
-        first_seed: 1,
-        network: Network::default(),
-    };
-    let points = cost(&request, 2, &AtomicBool::new(false), |_| {}).expect("it can be measured");
-    for point in points {
-        assert_eq!(point.broken, None, "{request:?}");
-        assert!(point.theory.is_some(), "there is nothing to compare with");
-    }
+#[track_caller]
+fn measure(algorithm: &str, arrangement: Arrangement, start: Start, options: Choices<'_>, sizes: &[usize]) {
+    assert_theory_holds(&cost_request(algorithm, arrangement, start, options, sizes));
 }
 
 #[test]
@@ -109,17 +97,8 @@ fn every_exact_figure_and_every_bound_of_theory_holds() {
 /// The mean of many runs comes to n·Hn + n within a few per cent.
 #[test]
 fn chang_roberts_costs_n_times_the_harmonic_number_on_average() {
-    let request = CostRequest {
-        algorithm: "chang-roberts".to_owned(),
-        topology: None,
-        options: std::collections::BTreeMap::new(),
-        sizes: vec![256],
-        arrangement: Arrangement::Random,
-        start: Start::All,
-        seeds: 400,
-        first_seed: 1,
-        network: Network::default(),
-    };
+    let request = cost_request("chang-roberts", Arrangement::Random, Start::All, &[], &[256]);
+    let request = CostRequest { seeds: 400, ..request };
     let points = cost(&request, 2, &AtomicBool::new(false), |_| {}).expect("it can be measured");
     let ratio = points[0].ratio.expect("theory has a figure");
     assert!((0.97..1.03).contains(&ratio), "{ratio}");

@@ -2,25 +2,12 @@
 
 use habemus_report::Finding;
 use habemus_scenario::Scenario;
-use habemus_sim::{Report, SweepReport, Sweeping, run, sweep};
+use habemus_sim::{SweepReport, run};
+
+use crate::support::{parse, play, swept, with};
 
 fn scenario(text: &str) -> Scenario {
-    let text = format!("algorithm = \"omega\"\n{text}");
-    habemus_scenario::parse("test.toml", &text).unwrap_or_else(|errors| panic!("{errors}")).scenario
-}
-
-fn play(scenario: &Scenario) -> Report {
-    run(scenario, false).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn variant(scenario: &Scenario, variant: &str) -> Scenario {
-    let mut scenario = scenario.clone();
-    scenario.options.insert("variant".to_owned(), variant.to_owned());
-    scenario
-}
-
-fn swept(scenario: &Scenario, seeds: u64) -> SweepReport {
-    sweep(scenario, 1, seeds, 2, &Sweeping::default()).unwrap_or_else(|error| panic!("{error}"))
+    parse(&format!("algorithm = \"omega\"\n{text}"))
 }
 
 #[track_caller]
@@ -118,7 +105,7 @@ fn intervals_that_drift_apart_settle_because_they_grow() {
         holds = ["agreement"]
         "#,
     );
-    let mutant = variant(&drifting, "mutant-fixed-interval");
+    let mutant = with(&drifting, &[("variant", "mutant-fixed-interval")]);
     let (mut settled, mut restless) = (0, 0);
     for seed in 1..=20 {
         let report = play(&Scenario { seed, ..drifting.clone() });
@@ -132,7 +119,7 @@ fn intervals_that_drift_apart_settle_because_they_grow() {
 /// S3: "Acordo"; without a common rule for equals everybody trusts itself.
 #[test]
 fn the_mutant_without_a_tie_break_is_caught() {
-    let report = play(&variant(&scenario("processes = 3"), "mutant-no-tie-break"));
+    let report = play(&with(&scenario("processes = 3"), &[("variant", "mutant-no-tie-break")]));
     assert_eq!(report.leaders, [1, 2, 3]);
     assert!(!report.succeeded());
 }
@@ -149,14 +136,14 @@ fn a_process_that_forgets_its_incarnation_takes_the_leadership_back() {
         "#,
     );
     assert_eq!(play(&back).leader, Some(2));
-    assert_eq!(play(&variant(&back, "mutant-forgotten-incarnation")).leader, Some(1));
+    assert_eq!(play(&with(&back, &[("variant", "mutant-forgotten-incarnation")])).leader, Some(1));
 }
 
 /// The slides by the letter: nobody is its own candidate, so the best process follows the second best.
 #[test]
 fn as_printed_nobody_ever_leads() {
     for processes in 2..=6 {
-        let printed = variant(&scenario(&format!("processes = {processes}")), "as-printed");
+        let printed = with(&scenario(&format!("processes = {processes}")), &[("variant", "as-printed")]);
         let report = play(&printed);
         let broken: Vec<&str> = report
             .properties

@@ -1,0 +1,12 @@
+//! The simulator over whole systems: every algorithm under many seeds, sizes and faults.
+
+mod agreements;
+mod detectors;
+mod determinism;
+mod elections;
+mod exhibits;
+mod faults;
+mod mutexes;
+mod quality;
+mod services;
+mod support;
