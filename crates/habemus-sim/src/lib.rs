@@ -29,7 +29,7 @@ pub use observer::{NetworkChange, Notice, Observer};
 pub use quality::{MOST_WATCHED, Quality, QualityRequest, quality};
 pub use queue::Queue;
 pub use quorum::{Sampled, sample_quorum};
-pub use run::{run, run_controlled};
+pub use run::{run, run_controlled, run_system};
 pub use shrink::{Shrunk, shrink};
 pub use simulation::{Control, Limits, Simulation, Stop};
 pub use sweep::{Failure, SweepReport, Sweeping, Tally, sweep};

@@ -29,6 +29,18 @@ pub fn run(scenario: &Scenario, keep_trace: bool) -> Result<Report, RunError> {
     play(scenario, keep_trace, None)
 }
 
+/// Plays a scenario with a system that is not in the catalogue; what the scenario says of the algorithm is not asked.
+///
+/// # Errors
+/// If the scenario does not fit the system.
+pub fn run_system<P: Process>(
+    setup: Setup<P>,
+    scenario: &Scenario,
+    keep_trace: bool,
+) -> Result<Report, RunError> {
+    Play { scenario, keep_trace, control: None }.visit(setup)
+}
+
 /// Plays a scenario as [`run`] does, with a hand on it from another thread.
 ///
 /// # Errors
