@@ -1,5 +1,5 @@
 # What the other scripts need, sourced by them: a Rust toolchain and a linker. Installs what is missing where it
-# may, and otherwise says exactly what to install.
+# may, and otherwise says exactly what to install. Nothing is expected of the environment, not even a HOME.
 needed_rust=1.95
 
 need_package() { # COMMAND PACKAGE
@@ -9,13 +9,14 @@ need_package() { # COMMAND PACKAGE
         apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2" >/dev/null
     else
         echo "$1 is missing. Install it with: sudo apt-get install $2" >&2
-        exit 1
+        return 1
     fi
 }
 
 need_package cc gcc
 if ! command -v cargo >/dev/null 2>&1; then
-    [ -x "$HOME/.cargo/bin/cargo" ] && PATH="$HOME/.cargo/bin:$PATH"
+    PATH="${CARGO_HOME:-${HOME:-}/.cargo}/bin:$PATH"
+    export PATH
 fi
 if ! command -v cargo >/dev/null 2>&1; then
     echo "cargo is missing. Install Rust $needed_rust or newer with rustup." >&2
