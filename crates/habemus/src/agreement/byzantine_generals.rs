@@ -14,7 +14,7 @@ use crate::rounds::{Next, Pulse, Round, Synchronous};
 use crate::topology::Complete;
 use crate::{Address, Context};
 
-/// The constants.
+/// Who commands, how much treason to withstand, and how much there is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

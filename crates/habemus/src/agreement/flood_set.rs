@@ -13,7 +13,7 @@ use crate::rounds::{Next, Pulse, Round, Synchronous};
 use crate::topology::Complete;
 use crate::{Address, Context};
 
-/// The constants.
+/// How long values are flooded before everybody decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

@@ -12,7 +12,7 @@ use crate::rounds::{Next, Pulse, Round, Synchronous};
 use crate::topology::Complete;
 use crate::{Address, Context, Id};
 
-/// The constants.
+/// How much treason to withstand, and how much there is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

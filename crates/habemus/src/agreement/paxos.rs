@@ -25,7 +25,7 @@ mod proposer;
 
 pub use message::{Ballot, Message, Timer};
 
-/// The constants.
+/// The rules, and the patience of a proposer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

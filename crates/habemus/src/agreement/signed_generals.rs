@@ -19,7 +19,7 @@ use crate::signatures::{Signature, Signatures};
 use crate::topology::Complete;
 use crate::{Address, Context, Id};
 
-/// The constants.
+/// Who commands whom with which keys, how much treason to withstand, and how much there is.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Whose rules.

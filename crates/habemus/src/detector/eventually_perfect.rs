@@ -16,7 +16,7 @@ use super::Detection;
 use super::heartbeat::{Message, Timer};
 use crate::{Address, Context, Process, Suspicion, Topology};
 
-/// The constants.
+/// The rhythm of heartbeats, and how patience grows with every mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// How often to say that one is alive.

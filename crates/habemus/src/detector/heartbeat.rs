@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::Detection;
 use crate::{Address, Context, Message as _, Process, Suspicion, Topology};
 
-/// The constants.
+/// The rhythm of heartbeats, and how long a silence is borne.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// How often to say that one is alive.

@@ -18,7 +18,7 @@ use super::heartbeat::{Message, Timer};
 use super::{Detection, normal_tail};
 use crate::{Address, Context, Process, Suspicion, Topology};
 
-/// The constants.
+/// The rhythm of heartbeats, how many of them are remembered, and how unlikely a silence must be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     interval: Duration,

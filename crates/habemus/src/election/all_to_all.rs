@@ -9,7 +9,7 @@ use crate::rounds::{Next, Pulse, Round, Synchronous};
 use crate::topology::Complete;
 use crate::{Address, Context, Id};
 
-/// The constants.
+/// Who stands, and which identifier wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

@@ -9,7 +9,7 @@ use super::{Command, Election, Output};
 use crate::topology::Ring;
 use crate::{Address, Context, Held, Process, Turn};
 
-/// The constants.
+/// The rules: without identifiers there is nothing else to choose.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

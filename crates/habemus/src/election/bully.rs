@@ -13,7 +13,7 @@ use super::{Command, Election, Output, Wins};
 use crate::topology::Complete;
 use crate::{Address, Context, Id, Process, Suspicion, Topology};
 
-/// The constants.
+/// Who is better than whom, and how long to wait for whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

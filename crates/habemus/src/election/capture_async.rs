@@ -14,7 +14,7 @@ use super::{Command, Election, Output, Wins};
 use crate::topology::{Complete, Topology};
 use crate::{Address, Context, Id, Process};
 
-/// The constants.
+/// Which identifier wins at the same level, and whom to capture first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

@@ -12,7 +12,7 @@ use crate::rounds::{Next, Pulse, Round, Synchronous};
 use crate::topology::Complete;
 use crate::{Address, Context, Id};
 
-/// The constants.
+/// Which identifier wins, and whom to capture first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

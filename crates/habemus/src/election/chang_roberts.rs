@@ -9,7 +9,7 @@ use super::{Command, Election, Output, Wins};
 use crate::topology::Ring;
 use crate::{Address, Context, Id, Process};
 
-/// The constants.
+/// The rules, and which identifier wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

@@ -16,7 +16,7 @@ use super::{Command, Election, Output, Wins};
 use crate::topology::Ring;
 use crate::{Address, Context, Id, Process, Suspicion};
 
-/// The constants.
+/// Which identifier wins, who is told, and when a round counts as lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

@@ -11,7 +11,7 @@ use super::{Command, Election, Output, Wins};
 use crate::topology::TwoWayRing;
 use crate::{Address, Context, Id, Process};
 
-/// The constants.
+/// The rules, and which identifier wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

@@ -16,7 +16,7 @@ use super::{Command, Election, Output};
 use crate::topology::Ring;
 use crate::{Address, Context, Held, Process, Turn};
 
-/// The constants.
+/// The rules: identifiers are drawn, not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

@@ -15,7 +15,7 @@ use super::{Command, Election, Output, Wins};
 use crate::topology::{Complete, Topology};
 use crate::{Address, Context, Id, Process};
 
-/// The constants.
+/// How many stand, how news spread, and how long to listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

@@ -23,7 +23,7 @@ use super::{Election, Output, Wins};
 use crate::topology::Complete;
 use crate::{Address, Context, Id, Process};
 
-/// The constants.
+/// The rhythm of heartbeats, how it slows down, and who wins among equals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

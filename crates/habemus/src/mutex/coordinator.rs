@@ -14,7 +14,7 @@ use super::{Command, Mutex, Output, Token};
 use crate::topology::Complete;
 use crate::{Address, Context, Process};
 
-/// The constants.
+/// Who coordinates, and what becomes of those who do not return a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Who coordinates; it may also be a participant.

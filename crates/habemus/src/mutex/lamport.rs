@@ -12,7 +12,7 @@ use crate::clock::LamportClock;
 use crate::topology::Complete;
 use crate::{Address, Context, Held, Id, Process};
 
-/// The constants.
+/// The rules, and whether a request's timestamp fences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

@@ -16,7 +16,7 @@ use crate::clock::LamportClock;
 use crate::topology::Complete;
 use crate::{Address, Context, Held, Process};
 
-/// The constants.
+/// Who votes for whom.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Whom each process asks.

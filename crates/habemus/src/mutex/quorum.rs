@@ -16,7 +16,7 @@ use super::{Command, Mutex, Output};
 use crate::topology::Complete;
 use crate::{Address, Context, Process};
 
-/// The constants.
+/// S4's n and m, and the patience of those who ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// How many coordinate, from the first process on: S4's n. All may take part.

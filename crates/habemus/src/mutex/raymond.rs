@@ -12,7 +12,7 @@ use super::{Command, Mutex, Output, State, Token};
 use crate::topology::Graph;
 use crate::{Address, Context, Process, Topology};
 
-/// The constants.
+/// Where the token lies at the beginning, as seen from each process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The neighbour of each process in whose direction the token lies at the beginning; its holder has itself.

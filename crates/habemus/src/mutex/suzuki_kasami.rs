@@ -12,7 +12,7 @@ use super::{Command, Mutex, Output, State, Token};
 use crate::topology::Complete;
 use crate::{Address, Context, Held, Process, Turn};
 
-/// The constants.
+/// Where the token lies at the beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Who has the token at the beginning.

@@ -19,7 +19,7 @@ use super::{Command, Mutex, Output, State, Token};
 use crate::topology::Ring;
 use crate::{Address, Context, Held, Id, Process, Suspicion, Turn};
 
-/// The constants.
+/// Where the token lies at the beginning, and what it does while nobody wants it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Who has the token at the beginning.

@@ -29,7 +29,8 @@ fn loops(algorithm: &str, processes: u64, entries: u32) -> Scenario {
 
 /// Under how many of these seeds the property is violated.
 fn violations(scenario: &Scenario, property: &str, seeds: std::ops::Range<u64>) -> usize {
-    let violated = |seed| verdict(&play(&Scenario { seed, ..scenario.clone() }), property) == Finding::Violated;
+    let violated =
+        |seed| verdict(&play(&Scenario { seed, ..scenario.clone() }), property) == Finding::Violated;
     seeds.filter(|seed| violated(*seed)).count()
 }
 

@@ -13,7 +13,7 @@ use super::super::{Command, Election, Output, Wins};
 use crate::topology::TwoWayRing;
 use crate::{Address, Context, Id, Process};
 
-/// The constants.
+/// The listing leaves one thing to choose.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Which end of the order wins.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::Address;
 
-/// The constants.
+/// Whose vote weighs how much, and the times on which leases rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::Id;
 use crate::election::Wins;
 
-/// The constants.
+/// Who wins among equals, and how long to wait for whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

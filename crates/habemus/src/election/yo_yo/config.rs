@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::election::Wins;
 
-/// The constants.
+/// Which identifier wins, and how long a neighbour may be silent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Whose rules.

@@ -39,7 +39,7 @@ pub enum Variant {
     MutantForgetful,
 }
 
-/// The constants.
+/// What elects the coordinator, and what a coordinator must know before it grants.
 #[derive(Clone, Debug)]
 pub struct Config<E: Process> {
     /// The election.
