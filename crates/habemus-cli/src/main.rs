@@ -4,9 +4,9 @@
 
 mod args;
 mod commands;
-mod complaint;
 mod diagnostics;
 mod errata;
+mod error;
 mod interrupt;
 mod output;
 mod show;
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::complaint::Complaint;
+use crate::error::CliError;
 
 /// Leader election and distributed mutual exclusion that one can watch, prove and run.
 #[derive(Parser)]
@@ -111,9 +111,9 @@ fn main() -> ExitCode {
         Ok(Outcome::Holds) => ExitCode::SUCCESS,
         Ok(Outcome::Fails) => ExitCode::from(1),
         Ok(Outcome::Incomplete) => ExitCode::from(3),
-        Err(Complaint::ClosedPipe) => ExitCode::SUCCESS,
-        Err(complaint) => {
-            complaint.print();
+        Err(CliError::ClosedPipe) => ExitCode::SUCCESS,
+        Err(error) => {
+            error.print();
             ExitCode::from(2)
         }
     }

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::complaint::Complaint;
+use crate::error::CliError;
 
 /// Prints a text to standard output.
-pub(crate) fn print(text: &str) -> Result<(), Complaint> {
+pub(crate) fn print(text: &str) -> Result<(), CliError> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
     if !text.ends_with('\n') {
@@ -23,8 +23,8 @@ pub(crate) fn print(text: &str) -> Result<(), Complaint> {
 }
 
 /// Prints a value as JSON.
-pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Complaint> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Complaint::new(error.to_string()))?;
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| CliError::new(error.to_string()))?;
     print(&text)
 }
 
@@ -32,8 +32,8 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Complaint>
 pub(crate) fn write_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Complaint> {
-    let complain = |error: io::Error| Complaint::new(format!("cannot write {}: {error}", path.display()));
+) -> Result<(), CliError> {
+    let complain = |error: io::Error| CliError::new(format!("cannot write {}: {error}", path.display()));
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     let part = path.with_file_name(name);

@@ -6,7 +6,7 @@ use clap::Args;
 use habemus_node::certs;
 use habemus_scenario::script;
 
-use crate::complaint::Complaint;
+use crate::error::CliError;
 use crate::{Outcome, output};
 
 /// Make certificates for mutual TLS between nodes, and keys for algorithms that sign, for development.
@@ -30,12 +30,12 @@ pub(crate) struct Certs {
 }
 
 impl Certs {
-    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
-        let ids = script::parse_ids(&self.ids).map_err(|why| Complaint::new(format!("--ids: {why}")))?;
+    pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
+        let ids = script::parse_ids(&self.ids).map_err(|why| CliError::new(format!("--ids: {why}")))?;
         if ids.len() > 10_000 {
-            return Err(Complaint::new("--ids: at most 10000 certificates are made at once"));
+            return Err(CliError::new("--ids: at most 10000 certificates are made at once"));
         }
-        certs::make(&self.out, &ids).map_err(|error| Complaint::new(error.to_string()))?;
+        certs::make(&self.out, &ids).map_err(|error| CliError::new(error.to_string()))?;
         let out = self.out.display();
         output::print(&format!(
             "{out}/authority.pem signs {} certificate{}; keep {out}/authority.key to yourself",

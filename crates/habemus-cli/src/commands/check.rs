@@ -14,8 +14,8 @@ use habemus_check::{
 use habemus_scenario::{Processes, Scenario, script};
 
 use super::draw::{Format, Style};
-use crate::args::{Described, SystemFlags, flag};
-use crate::complaint::Complaint;
+use crate::args::{Described, SubjectFlags, flag};
+use crate::error::CliError;
 use crate::{Outcome, interrupt, output, show};
 
 /// Check every run of a small system: every order of events, every choice, every fault that is allowed.
@@ -32,9 +32,10 @@ use crate::{Outcome, interrupt, output, show};
   habemus run split.toml --draw text
 
 Exit codes: 0 every checked property holds, 1 one is violated, 2 bad input, 3 incomplete.")]
+#[command(mut_arg("processes", |arg| arg.help("How many processes; their identifiers are 1 to N [default: 3]")))]
 pub(crate) struct Check {
     #[command(flatten)]
-    system: SystemFlags,
+    subject: SubjectFlags,
 
     /// Who starts an election or proposes: 17,3, all, none, or any: every choice of at least one.
     #[arg(long, value_name = "IDS|all|none|any", help_heading = "Circumstances")]
@@ -156,12 +157,12 @@ fn fault() -> clap::builder::RangedI64ValueParser<u8> {
 const USUAL_PROCESSES: u64 = 3;
 
 impl Check {
-    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
-        let Described { scenario, parsed } = self.system.describe(USUAL_PROCESSES)?;
+    pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
+        let Described { scenario, parsed } = self.subject.describe(USUAL_PROCESSES)?;
         let entry = catalogue::entry(&scenario.algorithm)?;
         let setting = self.setting(&scenario, entry, parsed.is_some())?;
-        let request = habemus_report::request(&scenario)
-            .map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
+        let request =
+            habemus_report::request(&scenario).map_err(|error| CliError::from_run(error, parsed.as_ref()))?;
         let control = Arc::new(Control { stop: interrupt::flag(), ..Control::default() });
         let watched = Arc::clone(&control);
         let progress = output::Progress::new("states", move || {
@@ -181,7 +182,7 @@ impl Check {
     }
 
     /// The circumstances that the file and the flags amount to.
-    fn setting(&self, scenario: &Scenario, entry: &Entry, from_file: bool) -> Result<Setting, Complaint> {
+    fn setting(&self, scenario: &Scenario, entry: &Entry, from_file: bool) -> Result<Setting, CliError> {
         let processes = Processes::new(&scenario.ids);
         let mut setting = Setting { timers: Timers::usual(entry), ..Setting::default() };
         if from_file {
@@ -236,7 +237,7 @@ impl Check {
         setting.symmetry = !self.no_symmetry;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         setting.threads = match self.threads {
-            Some(0) => return Err(Complaint::new("--threads must be at least 1")),
+            Some(0) => return Err(CliError::new("--threads must be at least 1")),
             Some(threads) => threads.min(MOST_THREADS),
             None => cores.min(MOST_THREADS),
         };
@@ -249,7 +250,7 @@ impl Check {
         Ok(setting)
     }
 
-    fn publish(&self, scenario: &Scenario, setting: &Setting, report: &Report) -> Result<(), Complaint> {
+    fn publish(&self, scenario: &Scenario, setting: &Setting, report: &Report) -> Result<(), CliError> {
         let counterexample = report.properties.iter().find_map(|line| line.counterexample.as_ref());
         if let (Some(path), Some(trace)) = (&self.trace, counterexample) {
             output::write_file(path, |file| trace.write(file))?;
@@ -278,7 +279,7 @@ impl Check {
 }
 
 /// Writes a repeated run as a scenario.
-pub(crate) fn write_scenario(path: &Path, replay: &Replay) -> Result<(), Complaint> {
+pub(crate) fn write_scenario(path: &Path, replay: &Replay) -> Result<(), CliError> {
     let Some(scenario) = replay.scenario() else {
         let why = "this run goes round in a circle for ever, and a script has an end: no scenario was written. \
                    --trace FILE keeps the run, and habemus run --replay FILE repeats it.";
@@ -313,7 +314,7 @@ fn entries(text: &str) -> Result<u32, String> {
 }
 
 /// 8G, 500M, 64K or a number of bytes.
-fn size(text: &str) -> Result<u64, Complaint> {
+fn size(text: &str) -> Result<u64, CliError> {
     let upper = text.trim().to_ascii_uppercase();
     let upper = upper.strip_suffix('B').unwrap_or(&upper);
     let (digits, shift) = match upper.chars().last() {
@@ -324,7 +325,7 @@ fn size(text: &str) -> Result<u64, Complaint> {
     };
     let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
     bytes.filter(|bytes| *bytes > 0).ok_or_else(|| {
-        Complaint::help(format!("--memory: '{text}' is not a size"), "for example: 8G, 500M or 64K")
+        CliError::help(format!("--memory: '{text}' is not a size"), "for example: 8G, 500M or 64K")
     })
 }
 

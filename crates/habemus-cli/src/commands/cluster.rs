@@ -11,14 +11,14 @@ use habemus_node::cluster::console::{Console, Reply};
 use habemus_node::cluster::{self, Blueprint, Program, play};
 use habemus_node::{Facts, Order, Report as Said, certs, facts};
 use habemus_report::{Ending, Report, judge};
-use habemus_scenario::{Expectations, Parsed, Processes, Scenario, TimeModel, TopologyChoice, script, units};
+use habemus_scenario::{Expectations, Parsed, Scenario, TimeModel, TopologyChoice, units};
 use habemus_trace::Happening;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::draw::{Format, Style};
-use crate::args::parse_options;
-use crate::complaint::Complaint;
+use crate::args::SystemFlags;
+use crate::error::CliError;
 use crate::{Outcome, output, show};
 
 /// Run many nodes on this machine, with a console or a scenario file.
@@ -31,6 +31,8 @@ use crate::{Outcome, output, show};
 Every node is a process of its own with its own data directory. At the end what they recorded is merged and
 checked by the same monitors as in the simulator.
 Exit codes: 0 as expected, 1 not as expected, 2 bad input, 3 cut off.")]
+#[command(mut_arg("processes", |arg| arg.help("How many nodes; their identifiers are 1 to N [default: 5]")))]
+#[command(mut_arg("detector", |arg| arg.help(DETECTOR_HELP)))]
 pub(crate) struct Cluster {
     /// A scenario file to play; without one, words come from standard input (`help` shows them).
     #[arg(value_name = "FILE", conflicts_with_all = ["algorithm", "processes", "ids"])]
@@ -38,31 +40,8 @@ pub(crate) struct Cluster {
     /// The algorithm (`habemus list` shows them).
     #[arg(long, value_name = "NAME", required_unless_present = "file", help_heading = "System")]
     algorithm: Option<String>,
-    /// How many nodes; their identifiers are 1 to N.
-    #[arg(
-        short = 'n',
-        long,
-        value_name = "N",
-        default_value_t = 5,
-        conflicts_with = "ids",
-        help_heading = "System"
-    )]
-    processes: u64,
-    /// The identifiers, in the order of their places: 3,17,24 or 0..7.
-    #[arg(long, value_name = "IDS", help_heading = "System")]
-    ids: Option<String>,
-    /// How the processes are connected: complete, ring, grid, …
-    #[arg(long, value_name = "SHAPE", conflicts_with = "links", help_heading = "System")]
-    topology: Option<String>,
-    /// The links themselves: 1-2,2-3,3-1.
-    #[arg(long, value_name = "LINKS", help_heading = "System")]
-    links: Option<String>,
-    /// The failure detector [default: heartbeat; in a scenario what the file says, and the cluster plays the oracle].
-    #[arg(long, value_name = "NAME", help_heading = "System")]
-    detector: Option<String>,
-    /// An option of the algorithm or detector.
-    #[arg(short = 'o', long = "option", value_name = "NAME=VALUE", help_heading = "System")]
-    options: Vec<String>,
+    #[command(flatten)]
+    system: SystemFlags,
 
     /// Where the nodes keep their data, which is left there [default: a temporary directory, removed at the end].
     #[arg(long, value_name = "DIR", help_heading = "Run")]
@@ -97,17 +76,22 @@ pub(crate) struct Cluster {
     json: bool,
 }
 
+/// What the flag means here.
+const DETECTOR_HELP: &str = "The failure detector [default: heartbeat; in a scenario what the file says, and the \
+                             cluster plays the oracle]";
 /// More nodes would bring the machine down before they would show anything.
-const MOST_NODES: usize = 100;
+const MAX_NODES: usize = 100;
+/// So many nodes run if nobody says how many.
+const USUAL_NODES: u64 = 5;
 
 impl Cluster {
-    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+    pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
         let parsed = self.file.as_ref().map(habemus_scenario::read).transpose()?;
         let mut scenario = self.scenario(parsed.as_ref())?;
         if self.unjudged {
             scenario.expect = Expectations::default();
         }
-        let wrong = |error| Complaint::from_run(error, parsed.as_ref());
+        let wrong = |error| CliError::from_run(error, parsed.as_ref());
         let locks = habemus_report::scenarios_of_locks(&scenario).map_err(wrong)?;
         let report = if locks.is_empty() {
             self.play(scenario.clone(), parsed.as_ref(), self.data.as_deref())?
@@ -135,8 +119,8 @@ impl Cluster {
         scenario: Scenario,
         parsed: Option<&Parsed>,
         data: Option<&Path>,
-    ) -> Result<Report, Complaint> {
-        let wrong = |error| Complaint::from_run(error, parsed);
+    ) -> Result<Report, CliError> {
+        let wrong = |error| CliError::from_run(error, parsed);
         let drawn = habemus_report::with_drawn_faults(&scenario);
         let drawn = drawn.map_err(wrong)?;
         let scenario = drawn.unwrap_or(scenario);
@@ -149,13 +133,13 @@ impl Cluster {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (trace, ending) = runtime.block_on(self.live(blueprint, &scenario, &facts, parsed))?;
         let report = judge(&request, &scenario.expect, trace, &ending);
-        report.map_err(|error| Complaint::from_judge(error, parsed))
+        report.map_err(|error| CliError::from_judge(error, parsed))
     }
 
     /// The scenario of the file, or one in which nothing is scripted.
-    fn scenario(&self, parsed: Option<&Parsed>) -> Result<Scenario, Complaint> {
+    fn scenario(&self, parsed: Option<&Parsed>) -> Result<Scenario, CliError> {
         if self.slower.is_some_and(|slower| !(0.01..=1000.0).contains(&slower)) {
-            return Err(Complaint::new("--slower must be from 0.01 to 1000"));
+            return Err(CliError::new("--slower must be from 0.01 to 1000"));
         }
         let mut scenario = match parsed {
             Some(parsed) => parsed.scenario.clone(),
@@ -167,37 +151,17 @@ impl Cluster {
             None => Some(catalogue::entry(&scenario.algorithm)?),
         };
         if parsed.is_none() {
-            scenario.ids = match &self.ids {
-                Some(ids) => script::parse_ids(ids).map_err(|e| Complaint::new(format!("--ids: {e}")))?,
-                None => (1..=self.processes.min(MOST_NODES as u64 + 1)).collect(),
-            };
             if entry.is_some_and(catalogue::Entry::is_synchronous) {
                 scenario.network.model = TimeModel::Synchronous { pulse: Duration::from_millis(100) };
             }
             let heartbeat = entry.is_some_and(|entry| entry.detectors.contains(&"heartbeat"));
             scenario.detector = heartbeat.then(|| "heartbeat".to_owned());
         }
-        if let Some(topology) = &self.topology {
-            scenario.topology = Some(TopologyChoice::Named(topology.clone()));
-        }
-        if let Some(links) = &self.links {
-            let links = script::parse_links(links, &Processes::new(&scenario.ids));
-            scenario.topology =
-                Some(TopologyChoice::Links(links.map_err(|e| Complaint::new(format!("--links: {e}")))?));
-        }
-        if self.detector.is_some() {
-            scenario.detector.clone_from(&self.detector);
-        }
-        scenario.options.extend(parse_options(&self.options)?);
+        self.system.apply(&mut scenario, USUAL_NODES)?;
         Ok(scenario)
     }
 
-    fn blueprint(
-        &self,
-        scenario: &Scenario,
-        facts: &Facts,
-        directory: &Path,
-    ) -> Result<Blueprint, Complaint> {
+    fn blueprint(&self, scenario: &Scenario, facts: &Facts, directory: &Path) -> Result<Blueprint, CliError> {
         let mut flags = vec!["--algorithm".to_owned(), scenario.algorithm.clone()];
         let mut flag = |name: &str, value: String| flags.extend([format!("--{name}"), value]);
         match &scenario.topology {
@@ -222,7 +186,7 @@ impl Cluster {
         let mut own_flags = BTreeMap::new();
         if self.tls {
             let place = directory.join("certs");
-            certs::make(&place, &scenario.ids).map_err(|error| Complaint::new(error.to_string()))?;
+            certs::make(&place, &scenario.ids).map_err(|error| CliError::new(error.to_string()))?;
             for id in &scenario.ids {
                 let files = certs::node_files(&place, *id);
                 let text = |path: &Path| path.display().to_string();
@@ -265,9 +229,9 @@ impl Cluster {
         scenario: &Scenario,
         facts: &Facts,
         parsed: Option<&Parsed>,
-    ) -> Result<(habemus_trace::Trace, Ending), Complaint> {
+    ) -> Result<(habemus_trace::Trace, Ending), CliError> {
         let time = |name: &str, text: &str| {
-            units::parse_duration(text).map_err(|error| Complaint::new(format!("--{name}: {error}")))
+            units::parse_duration(text).map_err(|error| CliError::new(format!("--{name}: {error}")))
         };
         let limits =
             play::Limits { peace: time("peace", &self.peace)?, patience: time("patience", &self.patience)? };
@@ -299,7 +263,7 @@ impl Cluster {
         Ok((trace, ending))
     }
 
-    fn show(&self, scenario: &Scenario, report: &Report) -> Result<(), Complaint> {
+    fn show(&self, scenario: &Scenario, report: &Report) -> Result<(), CliError> {
         let draw = self.draw.filter(|_| self.style.out.is_some() || !self.json);
         self.style.publish(report, self.trace.as_deref(), draw)?;
         if self.json {
@@ -321,20 +285,20 @@ fn interrupted() -> Ending {
 }
 
 /// What real nodes cannot do.
-fn check(scenario: &Scenario, facts: &Facts) -> Result<(), Complaint> {
-    if scenario.ids.len() > MOST_NODES {
-        return Err(Complaint::new(format!("a cluster has at most {MOST_NODES} nodes on one machine")));
+fn check(scenario: &Scenario, facts: &Facts) -> Result<(), CliError> {
+    if scenario.ids.len() > MAX_NODES {
+        return Err(CliError::new(format!("a cluster has at most {MAX_NODES} nodes on one machine")));
     }
     if scenario.network.model == TimeModel::Scripted
         || scenario.script.iter().any(|cue| cue.action.needs_scripted_network())
     {
-        return Err(Complaint::help(
+        return Err(CliError::help(
             "real messages and timers wait for no script: a scripted network can only be simulated",
             "habemus run plays it",
         ));
     }
     if facts.synchronous && !matches!(scenario.network.model, TimeModel::Synchronous { .. }) {
-        return Err(Complaint::help(
+        return Err(CliError::help(
             format!("{} works in pulses, and the scenario's network is not synchronous", facts.algorithm),
             "set model = \"synchronous\" in [network]",
         ));
@@ -346,7 +310,7 @@ fn check(scenario: &Scenario, facts: &Facts) -> Result<(), Complaint> {
 const OTHER_SEEDS: u64 = 20;
 
 /// Chance has no seed on real nodes, so nobody can expect of them what came about by the luck of one.
-fn refuse_luck(scenario: &Scenario) -> Result<(), Complaint> {
+fn refuse_luck(scenario: &Scenario) -> Result<(), CliError> {
     if scenario.expect == Expectations::default() {
         return Ok(());
     }
@@ -360,7 +324,7 @@ fn refuse_luck(scenario: &Scenario) -> Result<(), Complaint> {
     }
     match (1..=OTHER_SEEDS).filter(unlucky).count() {
         0 => Ok(()),
-        count => Err(Complaint::help(
+        count => Err(CliError::help(
             format!(
                 "what this scenario expects depends on its seed: with {count} of {OTHER_SEEDS} other seeds the simulator \
                  itself does not meet it, and chance on real nodes has no seed"
@@ -371,7 +335,7 @@ fn refuse_luck(scenario: &Scenario) -> Result<(), Complaint> {
 }
 
 /// Obeys standard input until it ends.
-async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Ending, Complaint> {
+async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Ending, CliError> {
     let at_a_terminal = std::io::stdin().is_terminal();
     let (lines, mut said) = mpsc::channel::<String>(1);
     std::thread::spawn(move || {
@@ -414,7 +378,7 @@ async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Endin
     }
     // A script that could not be followed has not shown what it was written for.
     if failed && !at_a_terminal {
-        return Err(Complaint::new("not everything on standard input could be done"));
+        return Err(CliError::new("not everything on standard input could be done"));
     }
     let (stop, time) = ("the console was closed".to_owned(), cluster.elapsed().as_nanos() as u64);
     Ok(Ending { stop, quiet: false, over: false, complete: true, time })
@@ -427,13 +391,13 @@ struct Directory {
 }
 
 impl Directory {
-    fn new(asked: Option<&Path>) -> Result<Self, Complaint> {
+    fn new(asked: Option<&Path>) -> Result<Self, CliError> {
         let temporary = asked.is_none();
         let path = match asked {
             Some(path) => path.to_owned(),
             None => std::env::temp_dir().join(format!("habemus-cluster-{}", std::process::id())),
         };
-        let cannot = |error| Complaint::new(format!("cannot make {}: {error}", path.display()));
+        let cannot = |error| CliError::new(format!("cannot make {}: {error}", path.display()));
         std::fs::create_dir_all(&path).map_err(cannot)?;
         Ok(Directory { path: path.canonicalize()?, temporary })
     }

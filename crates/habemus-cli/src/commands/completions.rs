@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use crate::complaint::Complaint;
+use crate::error::CliError;
 use crate::{Habemus, Outcome};
 
 /// Print completions for a shell.
@@ -19,7 +19,7 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+    pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Habemus::command(), "habemus", &mut script);
         std::io::stdout().lock().write_all(&script)?;

@@ -10,8 +10,8 @@ use habemus::catalogue::{self, Shape};
 use habemus_scenario::{Network, TimeModel, units};
 use habemus_sim::{CostError, CostPoint, CostRequest, cost};
 
-use crate::args::parse_options;
-use crate::complaint::Complaint;
+use crate::args::{OptionFlags, flag};
+use crate::error::CliError;
 use crate::{Outcome, interrupt, output, show};
 
 /// Measure messages beside the theorem's figure.
@@ -23,6 +23,7 @@ use crate::{Outcome, interrupt, output, show};
   habemus cost coordinator --processes 10,100,1000 --csv -
 
 Exit codes: 0 theory holds, 1 a run contradicts it, 2 bad input, 3 interrupted.")]
+#[command(mut_arg("options", |arg| arg.help_heading(None::<&str>)))]
 pub(crate) struct Cost {
     /// An algorithm of the catalogue.
     algorithm: String,
@@ -44,9 +45,8 @@ pub(crate) struct Cost {
     /// How the processes are connected: ring, grid, complete, …
     #[arg(long, value_name = "SHAPE")]
     topology: Option<String>,
-    /// An option of the algorithm.
-    #[arg(short = 'o', long = "option", value_name = "NAME=VALUE")]
-    options: Vec<String>,
+    #[command(flatten)]
+    options: OptionFlags,
     /// Latency of messages.
     #[arg(long, value_name = "TIME")]
     latency: Option<String>,
@@ -80,7 +80,7 @@ enum Who {
 }
 
 impl Cost {
-    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+    pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
         let request = self.request()?;
         let stop = interrupt::flag();
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
@@ -100,7 +100,7 @@ impl Cost {
         });
         let points = match result {
             Ok(points) => points,
-            Err(CostError::Interrupted) if closed => return Err(Complaint::ClosedPipe),
+            Err(CostError::Interrupted) if closed => return Err(CliError::ClosedPipe),
             // What was measured until then is kept.
             Err(CostError::Interrupted) => finished,
             Err(error) => return Err(error.into()),
@@ -118,21 +118,21 @@ impl Cost {
         })
     }
 
-    fn request(&self) -> Result<CostRequest, Complaint> {
+    fn request(&self) -> Result<CostRequest, CliError> {
         let mut network = Network::default();
         if catalogue::entry(&self.algorithm)?.is_synchronous() {
             network.model = TimeModel::Synchronous { pulse: habemus::DEFAULT_PULSE };
         }
         if let Some(latency) = &self.latency {
             let parsed: Result<_, units::UnitError> = latency.parse();
-            network.latency = parsed.map_err(|error| Complaint::new(format!("--latency: {error}")))?;
+            network.latency = parsed.map_err(|error| flag("latency", &error))?;
         }
         if self.seeds == 0 {
-            return Err(Complaint::new("--seeds must be at least 1"));
+            return Err(CliError::new("--seeds must be at least 1"));
         }
         Ok(CostRequest {
             algorithm: self.algorithm.clone(),
-            options: parse_options(&self.options)?,
+            options: self.options.read()?,
             topology: self.topology.clone().map(Shape::Named),
             sizes: sizes(&self.processes)?,
             arrangement: match self.arrangement {
@@ -150,7 +150,7 @@ impl Cost {
         })
     }
 
-    fn write(&self, request: &CostRequest, points: &[CostPoint]) -> Result<(), Complaint> {
+    fn write(&self, request: &CostRequest, points: &[CostPoint]) -> Result<(), CliError> {
         if self.json {
             output::print_json(&points)?;
         }
@@ -163,7 +163,7 @@ impl Cost {
             }
         }
         if let Some(path) = &self.plot {
-            let svg = show::cost_plot(request, points).map_err(Complaint::new)?;
+            let svg = show::cost_plot(request, points).map_err(CliError::new)?;
             output::write_file(path, |file: &mut dyn Write| file.write_all(svg.as_bytes()))?;
         }
         Ok(())
@@ -171,9 +171,9 @@ impl Cost {
 }
 
 /// Sizes: a doubling range or a list.
-fn sizes(text: &str) -> Result<Vec<usize>, Complaint> {
+fn sizes(text: &str) -> Result<Vec<usize>, CliError> {
     let bad = || {
-        Complaint::help(
+        CliError::help(
             format!("--processes: expected sizes, found '{text}'"),
             "write a doubling range such as 2..65536, or a list such as 10,20,50",
         )

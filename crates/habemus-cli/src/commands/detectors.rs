@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use clap::Args;
 use habemus::catalogue::DETECTORS;
+use habemus_report::RunError;
 use habemus_scenario::{Processes, Scenario, units};
 use habemus_sim::{MOST_WATCHED, Quality, QualityRequest, Sweeping, quality};
 use serde_json::json;
 
-use crate::args::{NetworkFlags, RandomFlags, ScriptFlags, flag, parse_options};
-use crate::complaint::Complaint;
+use crate::args::{NetworkFlags, OptionFlags, RandomFlags, ScriptFlags, flag};
+use crate::error::CliError;
 use crate::{Outcome, interrupt, output, show};
 
 /// Measure how good failure detectors are, over the same network with the same crashes.
@@ -31,6 +32,9 @@ Examples:
   habemus detectors phi-accrual -o phi-threshold=3 --seeds 1000
 
 Exit codes: 0 measured, 2 bad input, 3 interrupted.")]
+#[command(mut_arg("options", |arg| {
+    arg.help("An option of a detector: heartbeat-interval=50ms, phi-threshold=5").help_heading(None::<&str>)
+}))]
 pub(crate) struct Detectors {
     /// The detectors [default: all].
     #[arg(value_name = "DETECTOR", value_parser = clap::builder::PossibleValuesParser::new(DETECTORS))]
@@ -38,9 +42,8 @@ pub(crate) struct Detectors {
     /// How many processes; their identifiers are 1 to N.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 5)]
     processes: usize,
-    /// An option of a detector: heartbeat-interval=50ms, phi-threshold=5.
-    #[arg(short = 'o', long = "option", value_name = "NAME=VALUE")]
-    options: Vec<String>,
+    #[command(flatten)]
+    options: OptionFlags,
     /// How long a run lasts, in virtual time.
     #[arg(long, value_name = "TIME", default_value = "60s")]
     until: String,
@@ -65,7 +68,7 @@ pub(crate) struct Detectors {
 }
 
 impl Detectors {
-    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+    pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
         let request = self.request()?;
         let measured = self.measure(&request)?;
         if self.json {
@@ -77,20 +80,20 @@ impl Detectors {
         Ok(if complete { Outcome::Holds } else { Outcome::Incomplete })
     }
 
-    fn request(&self) -> Result<QualityRequest, Complaint> {
+    fn request(&self) -> Result<QualityRequest, CliError> {
         if !(2..=MOST_WATCHED).contains(&self.processes) {
-            return Err(Complaint::new(format!("--processes must be from 2 to {MOST_WATCHED}")));
+            return Err(CliError::new(format!("--processes must be from 2 to {MOST_WATCHED}")));
         }
         if self.seeds == 0 {
-            return Err(Complaint::new("--seeds must be at least 1"));
+            return Err(CliError::new("--seeds must be at least 1"));
         }
         let until = units::parse_duration(&self.until).map_err(|error| flag("until", &error))?;
         if until.is_zero() || until > LONGEST {
-            return Err(Complaint::new("--until must be above 0 and at most 24h"));
+            return Err(CliError::new("--until must be above 0 and at most 24h"));
         }
         let mut scenario = Scenario {
             ids: (1..=self.processes as u64).collect(),
-            options: parse_options(&self.options)?,
+            options: self.options.read()?,
             seed: self.seed,
             ..Scenario::default()
         };
@@ -110,7 +113,7 @@ impl Detectors {
         Ok(QualityRequest { scenario, detectors, until, one_crash, seeds: self.seeds })
     }
 
-    fn measure(&self, request: &QualityRequest) -> Result<Vec<Quality>, habemus_sim::RunError> {
+    fn measure(&self, request: &QualityRequest) -> Result<Vec<Quality>, RunError> {
         let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
         let sweeping = Arc::new(Sweeping { stop: interrupt::flag(), ..Sweeping::default() });
         let watched = Arc::clone(&sweeping);

@@ -5,10 +5,10 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use habemus_sim::Report;
+use habemus_report::Report;
 use habemus_trace::{Trace, draw};
 
-use crate::complaint::Complaint;
+use crate::error::CliError;
 use crate::{Outcome, output};
 
 /// How a trace is drawn.
@@ -55,17 +55,17 @@ pub(crate) struct Style {
 }
 
 impl Draw {
-    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+    pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
         self.style.draw(&read(&self.trace)?, self.format)?;
         Ok(Outcome::Holds)
     }
 }
 
 /// The trace in a file.
-pub(crate) fn read(path: &Path) -> Result<Trace, Complaint> {
+pub(crate) fn read(path: &Path) -> Result<Trace, CliError> {
     let name = path.display();
-    let file = File::open(path).map_err(|e| Complaint::new(format!("cannot read {name}: {e}")))?;
-    Trace::read(BufReader::new(file)).map_err(|e| Complaint::new(format!("{name}: {e}")))
+    let file = File::open(path).map_err(|e| CliError::new(format!("cannot read {name}: {e}")))?;
+    Trace::read(BufReader::new(file)).map_err(|e| CliError::new(format!("{name}: {e}")))
 }
 
 impl Style {
@@ -75,7 +75,7 @@ impl Style {
         report: &Report,
         file: Option<&Path>,
         draw: Option<Format>,
-    ) -> Result<(), Complaint> {
+    ) -> Result<(), CliError> {
         let locks = report.locks.iter().map(|(name, report)| (name.as_str(), report));
         for (name, report) in std::iter::once(("", report)).chain(locks) {
             let Some(trace) = &report.trace else { continue };
@@ -93,7 +93,7 @@ impl Style {
         Ok(())
     }
 
-    pub(crate) fn draw(&self, trace: &Trace, format: Format) -> Result<(), Complaint> {
+    pub(crate) fn draw(&self, trace: &Trace, format: Format) -> Result<(), CliError> {
         let options = draw::Options {
             background: self.background,
             width: self.width.clamp(40, 400),

@@ -3,8 +3,8 @@
 use clap::Args;
 use habemus_check::Control;
 
-use crate::complaint::Complaint;
 use crate::errata::{ERRATA, page, section};
+use crate::error::CliError;
 use crate::{Outcome, interrupt, output};
 
 /// Show where the lecture notes are wrong, with the runs that prove it.
@@ -23,7 +23,7 @@ pub(crate) struct Errata {
 }
 
 impl Errata {
-    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+    pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
         let control = Control { stop: interrupt::flag(), ..Control::default() };
         if self.page {
             output::print(&page(&control)?)?;
@@ -41,7 +41,7 @@ impl Errata {
                 Some(near) => format!("did you mean '{near}'?"),
                 None => format!("there are: {}", known.join(", ")),
             };
-            return Err(Complaint::help(format!("there is no erratum '{name}'"), help));
+            return Err(CliError::help(format!("there is no erratum '{name}'"), help));
         };
         output::print(&section(erratum, &control)?)?;
         Ok(Outcome::Holds)

@@ -8,7 +8,7 @@ use habemus::catalogue;
 use habemus_check::Control;
 use habemus_check::guarantees::{Row, manifest, models};
 
-use crate::complaint::Complaint;
+use crate::error::CliError;
 use crate::{Outcome, interrupt, output, show};
 
 /// Check every algorithm under every kind of fault, and compare with what is on record.
@@ -32,7 +32,7 @@ pub(crate) struct Guarantees {
 }
 
 impl Guarantees {
-    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+    pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
         if let Some(name) = &self.algorithm {
             catalogue::entry(name)?;
         }
@@ -70,7 +70,7 @@ impl Guarantees {
         Ok(if different.is_empty() { Outcome::Holds } else { Outcome::Fails })
     }
 
-    fn publish(&self, rows: &[Row], different: &[String]) -> Result<(), Complaint> {
+    fn publish(&self, rows: &[Row], different: &[String]) -> Result<(), CliError> {
         if self.json {
             return output::print_json(&rows);
         }

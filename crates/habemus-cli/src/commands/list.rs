@@ -7,7 +7,7 @@ use habemus::catalogue::{self, ENTRIES, Entry};
 use owo_colors::OwoColorize;
 use serde_json::json;
 
-use crate::complaint::Complaint;
+use crate::error::CliError;
 use crate::show::wrap;
 use crate::{Outcome, output};
 
@@ -26,7 +26,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+    pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
         let entries: Vec<&Entry> = match &self.algorithm {
             Some(name) => vec![catalogue::entry(name)?],
             None => ENTRIES.iter().collect(),

@@ -4,7 +4,7 @@ use clap::Args;
 use habemus_node::command::NodeArgs;
 
 use crate::Outcome;
-use crate::complaint::Complaint;
+use crate::error::CliError;
 
 /// Run one process of an algorithm as a node on a real network.
 #[derive(Args)]
@@ -21,12 +21,12 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+    pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
         match self.node.run() {
             Ok(()) => Ok(Outcome::Holds),
             Err(error) if error.is_bad_input() => Err(error.into()),
             Err(error) => {
-                Complaint::from(error).print();
+                CliError::from(error).print();
                 Ok(Outcome::Fails)
             }
         }

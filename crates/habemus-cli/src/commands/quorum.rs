@@ -10,7 +10,7 @@ use habemus::analysis::quorum::{ForgetfulQuorum, majorities};
 use habemus_sim::{Control, sample_quorum};
 use serde::Serialize;
 
-use crate::complaint::Complaint;
+use crate::error::CliError;
 use crate::{Outcome, interrupt, output, show};
 
 /// How likely coordinators that forget let two participants in.
@@ -142,7 +142,7 @@ const DOUBT: f64 = 1e-3;
 const FEW_HITS: f64 = 10.0;
 
 impl Quorum {
-    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+    pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
         let failure = probability("failure", &self.failure)?;
         let target = self.target.as_ref().map(|target| probability("target", target)).transpose()?;
         let smallest = |figure: fn(&ForgetfulQuorum) -> LogProbability| match target {
@@ -182,7 +182,7 @@ impl Quorum {
             by_asking_random: tried(chosen.by_asking_random(), sampled.by_asking_random),
             samples: sampled.samples,
             target,
-            table: majorities.map(row).collect::<Result<_, Complaint>>()?,
+            table: majorities.map(row).collect::<Result<_, CliError>>()?,
         };
         if self.json {
             output::print_json(&report)?;
@@ -257,10 +257,10 @@ impl From<LogProbability> for Figure {
     }
 }
 
-fn probability(flag: &str, text: &str) -> Result<LogProbability, Complaint> {
-    text.parse().map_err(|error| Complaint::new(format!("--{flag}: {error}")))
+fn probability(flag: &str, text: &str) -> Result<LogProbability, CliError> {
+    text.parse().map_err(|error| CliError::new(format!("--{flag}: {error}")))
 }
 
-fn complain(error: habemus::analysis::quorum::NoQuorum) -> Complaint {
-    Complaint::new(error.to_string())
+fn complain(error: habemus::analysis::quorum::NoQuorum) -> CliError {
+    CliError::new(error.to_string())
 }

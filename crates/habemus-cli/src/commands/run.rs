@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
+use habemus_report::Report;
 use habemus_scenario::Scenario;
-use habemus_sim::{Control, Report, run_controlled};
+use habemus_sim::{Control, run_controlled};
 
 use super::draw::{Format, Style};
-use crate::args::{Described, What};
-use crate::complaint::Complaint;
+use crate::args::{Described, RunFlags};
+use crate::error::CliError;
 use crate::{Outcome, interrupt, output, show};
 
 /// Run an algorithm or a scenario file in the simulator.
@@ -27,7 +28,7 @@ Exit codes: 0 as expected, 1 not as expected, 2 bad input, 3 cut off.")]
 #[command(mut_arg("what", |what| what.required(false).required_unless_present("replay")))]
 pub(crate) struct Run {
     #[command(flatten)]
-    what: What,
+    flags: RunFlags,
     /// Repeat a recorded run with the processes themselves, and judge it again.
     ///
     /// The file is what `habemus check --trace FILE` or `habemus run --trace FILE` wrote. It says itself which
@@ -52,11 +53,11 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+    pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
         if let Some(path) = &self.replay {
             return self.repeat(path);
         }
-        let Described { scenario, parsed } = self.what.describe()?;
+        let Described { scenario, parsed } = self.flags.describe()?;
         let keep_trace = self.trace.is_some() || self.draw.is_some();
         let control = Arc::new(Control { stop: interrupt::flag(), ..Control::default() });
         let watched = Arc::clone(&control);
@@ -65,21 +66,21 @@ impl Run {
         });
         let report = run_controlled(&scenario, keep_trace, &control);
         drop(progress);
-        let report = report.map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
+        let report = report.map_err(|error| CliError::from_run(error, parsed.as_ref()))?;
         self.publish(&scenario, &report)?;
         Ok(outcome(&report))
     }
 
     /// Repeats a recorded run.
-    fn repeat(&self, path: &Path) -> Result<Outcome, Complaint> {
+    fn repeat(&self, path: &Path) -> Result<Outcome, CliError> {
         let trace = super::draw::read(path)?;
-        let replay = if self.what.is_given() {
-            let Described { mut scenario, parsed } = self.what.describe()?;
-            if parsed.is_none() && !self.what.names_processes() {
+        let replay = if self.flags.is_given() {
+            let Described { mut scenario, parsed } = self.flags.describe()?;
+            if parsed.is_none() && !self.flags.names_processes() {
                 scenario.ids.clone_from(&trace.header.processes);
             }
             let request = habemus_report::request(&scenario)
-                .map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
+                .map_err(|error| CliError::from_run(error, parsed.as_ref()))?;
             habemus_check::replay(&trace, Some(&request))?
         } else {
             habemus_check::replay(&trace, None)?
@@ -92,7 +93,7 @@ impl Run {
         Ok(outcome(&replay.report))
     }
 
-    fn publish(&self, scenario: &Scenario, report: &Report) -> Result<(), Complaint> {
+    fn publish(&self, scenario: &Scenario, report: &Report) -> Result<(), CliError> {
         // A picture on the terminal comes first: the report explains it.
         let draw = self.draw.filter(|_| self.style.out.is_some() || !self.json);
         self.style.publish(report, self.trace.as_deref(), draw)?;

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
+use habemus_report::RunError;
 use habemus_scenario::{Scenario, to_toml};
 use habemus_sim::{Failure, Shrunk, SweepReport, Sweeping, shrink, sweep};
 use serde_json::json;
 
-use crate::args::{Described, What};
-use crate::complaint::Complaint;
+use crate::args::{Described, RunFlags};
+use crate::error::CliError;
 use crate::{Outcome, interrupt, output, show};
 
 /// Run the same scenario under thousands of seeds, on all cores.
@@ -25,7 +26,7 @@ The first failing seed is shrunk to fewer faults and written as a scenario file.
 Exit codes: 0 all as expected, 1 some not, 2 bad input, 3 interrupted.")]
 pub(crate) struct Sweep {
     #[command(flatten)]
-    what: What,
+    flags: RunFlags,
     /// How many seeds.
     #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Sweep")]
     seeds: u64,
@@ -44,9 +45,9 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
-        let Described { scenario, parsed } = self.what.describe()?;
-        let report = self.sweep(&scenario).map_err(|error| Complaint::from_run(error, parsed.as_ref()))?;
+    pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
+        let Described { scenario, parsed } = self.flags.describe()?;
+        let report = self.sweep(&scenario).map_err(|error| CliError::from_run(error, parsed.as_ref()))?;
         let shrunk = match &report.first_failure {
             Some(failure) if !self.no_shrink => self.shrink(&scenario, failure)?,
             _ => None,
@@ -65,7 +66,7 @@ impl Sweep {
         })
     }
 
-    fn sweep(&self, scenario: &Scenario) -> Result<SweepReport, habemus_sim::RunError> {
+    fn sweep(&self, scenario: &Scenario) -> Result<SweepReport, RunError> {
         let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
         let sweeping = Arc::new(Sweeping { stop: interrupt::flag(), ..Sweeping::default() });
         let watched = Arc::clone(&sweeping);
@@ -78,7 +79,7 @@ impl Sweep {
         sweep(scenario, scenario.seed, seeds, threads.map_or(1, NonZeroUsize::get), &sweeping)
     }
 
-    fn shrink(&self, scenario: &Scenario, failure: &Failure) -> Result<Option<(PathBuf, Shrunk)>, Complaint> {
+    fn shrink(&self, scenario: &Scenario, failure: &Failure) -> Result<Option<(PathBuf, Shrunk)>, CliError> {
         let failing = Scenario { seed: failure.seed, ..scenario.clone() };
         let _progress = output::Progress::new("", || (0, 0, "looking for a smaller failing run".to_owned()));
         let Some(shrunk) = shrink(&failing) else { return Ok(None) };

@@ -12,7 +12,7 @@ use habemus_scenario::{Latency, units};
 use habemus_trace::{MessageDelays, Trace};
 use serde::Serialize;
 
-use crate::complaint::Complaint;
+use crate::error::CliError;
 use crate::{Outcome, output, show};
 
 /// Find the timeout with the least expected cost.
@@ -91,7 +91,7 @@ pub(crate) struct Quantile {
 const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
 
 impl Timeout {
-    pub(crate) fn execute(&self) -> Result<Outcome, Complaint> {
+    pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
         let mistake_cost = amount("mistake-cost", &self.mistake_cost)?;
         let waiting_cost = self.waiting_cost()?;
         let crashed = self.crashed.as_ref().map(|text| share("crashed", text)).transpose()?;
@@ -100,7 +100,7 @@ impl Timeout {
             delays = delays.with_loss(share("loss", loss)?);
         }
         let senseless = || {
-            Complaint::help(
+            CliError::help(
                 "no timeout would be the best",
                 "--waiting-cost and --crashed must be above 0, and the costs of a like magnitude",
             )
@@ -134,19 +134,19 @@ impl Timeout {
     }
 
     /// Per second, whatever the unit.
-    fn waiting_cost(&self) -> Result<f64, Complaint> {
+    fn waiting_cost(&self) -> Result<f64, CliError> {
         let Some((number, unit)) = self.waiting_cost.split_once('/') else {
             return amount("waiting-cost", &self.waiting_cost);
         };
         let unit = unit.trim();
         let one = units::parse_duration(&format!("1{unit}")).map_err(|_| {
-            Complaint::help(format!("--waiting-cost: '{unit}' is no unit of time"), "such as 5/s or 5/ms")
+            CliError::help(format!("--waiting-cost: '{unit}' is no unit of time"), "such as 5/s or 5/ms")
         })?;
         Ok(amount("waiting-cost", number)? / one.as_secs_f64())
     }
 
     /// The delays, and where they come from.
-    fn delays(&self) -> Result<(Delays, String), Complaint> {
+    fn delays(&self) -> Result<(Delays, String), CliError> {
         if let Some(path) = &self.trace {
             return self.measured(path);
         }
@@ -155,7 +155,7 @@ impl Timeout {
             Some(text) if Path::new(text).exists() => from_file(Path::new(text)),
             Some(text) => match text.parse::<Latency>() {
                 Ok(latency) => Ok(from_latency(&latency)),
-                Err(error) => Err(Complaint::help(
+                Err(error) => Err(CliError::help(
                     format!("--delays: there is no file '{text}', and as a latency: {error}"),
                     "give a file with a delay such as 12.5ms on each line, or a latency such as 'exponential 5ms'",
                 )),
@@ -164,12 +164,11 @@ impl Timeout {
     }
 
     /// The delays of a recorded run.
-    fn measured(&self, path: &Path) -> Result<(Delays, String), Complaint> {
+    fn measured(&self, path: &Path) -> Result<(Delays, String), CliError> {
         let name = path.display();
-        let file =
-            File::open(path).map_err(|error| Complaint::new(format!("cannot read {name}: {error}")))?;
+        let file = File::open(path).map_err(|error| CliError::new(format!("cannot read {name}: {error}")))?;
         let trace =
-            Trace::read(BufReader::new(file)).map_err(|error| Complaint::new(format!("{name}: {error}")))?;
+            Trace::read(BufReader::new(file)).map_err(|error| CliError::new(format!("{name}: {error}")))?;
         let MessageDelays { delays, lost, to_the_dead, under_way } =
             MessageDelays::of(&trace, self.kind.as_deref());
         let mut source = format!("{} in {name}", show::plural(delays.len() as u64, "message", "messages"));
@@ -184,7 +183,7 @@ impl Timeout {
         }
         match Delays::measured(delays.into_iter().map(Duration::from_nanos), lost) {
             Some(delays) => Ok((delays, source)),
-            None => Err(Complaint::new(match &self.kind {
+            None => Err(CliError::new(match &self.kind {
                 Some(kind) => format!("{name}: no message of the kind '{kind}' was delivered"),
                 None => format!("{name}: no message was delivered"),
             })),
@@ -203,10 +202,10 @@ fn from_latency(latency: &Latency) -> (Delays, String) {
 }
 
 /// One delay per line, or a latency alone; empty lines and what follows a # do not count.
-fn from_file(path: &Path) -> Result<(Delays, String), Complaint> {
+fn from_file(path: &Path) -> Result<(Delays, String), CliError> {
     let name = path.display();
     let text =
-        fs::read_to_string(path).map_err(|error| Complaint::new(format!("cannot read {name}: {error}")))?;
+        fs::read_to_string(path).map_err(|error| CliError::new(format!("cannot read {name}: {error}")))?;
     let lines: Vec<(usize, &str)> = (1..)
         .zip(text.lines())
         .map(|(number, line)| (number, line.split('#').next().unwrap_or_default().trim()))
@@ -225,7 +224,7 @@ fn from_file(path: &Path) -> Result<(Delays, String), Complaint> {
             continue;
         }
         let delay = units::parse_duration(line).map_err(|error| {
-            Complaint::help(format!("{name}:{number}: {error}"), "each line is a delay, or the word lost")
+            CliError::help(format!("{name}:{number}: {error}"), "each line is a delay, or the word lost")
         })?;
         delays.push(delay);
     }
@@ -236,17 +235,17 @@ fn from_file(path: &Path) -> Result<(Delays, String), Complaint> {
     let measured = Delays::measured(delays, lost);
     measured
         .map(|delays| (delays, source))
-        .ok_or_else(|| Complaint::new(format!("{name}: there is no delay in it")))
+        .ok_or_else(|| CliError::new(format!("{name}: there is no delay in it")))
 }
 
-fn share(flag: &str, text: &str) -> Result<f64, Complaint> {
-    units::parse_probability(text).map_err(|error| Complaint::new(format!("--{flag}: {error}")))
+fn share(flag: &str, text: &str) -> Result<f64, CliError> {
+    units::parse_probability(text).map_err(|error| CliError::new(format!("--{flag}: {error}")))
 }
 
-fn amount(flag: &str, text: &str) -> Result<f64, Complaint> {
+fn amount(flag: &str, text: &str) -> Result<f64, CliError> {
     const MOST: f64 = 1e15;
     let number: Option<f64> = text.trim().parse().ok();
     number.filter(|number| (0.0..=MOST).contains(number)).ok_or_else(|| {
-        Complaint::new(format!("--{flag}: expected a number from 0 to 1e15, found '{}'", text.trim()))
+        CliError::new(format!("--{flag}: expected a number from 0 to 1e15, found '{}'", text.trim()))
     })
 }

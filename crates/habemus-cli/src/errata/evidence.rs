@@ -5,7 +5,7 @@ use habemus_check::{Control, Verdict};
 use habemus_trace::draw;
 
 use super::Evidence;
-use crate::complaint::Complaint;
+use crate::error::CliError;
 use crate::show::{grouped, plural};
 
 /// Pictures are as wide as a terminal.
@@ -21,7 +21,7 @@ pub(super) enum Exhibit {
     Figures { command: String, rows: Vec<(String, String)> },
 }
 
-pub(super) fn exhibits(evidence: &Evidence, control: &Control) -> Result<Vec<Exhibit>, Complaint> {
+pub(super) fn exhibits(evidence: &Evidence, control: &Control) -> Result<Vec<Exhibit>, CliError> {
     match evidence {
         Evidence::Refuted { literal, property, corrected } => {
             Ok(vec![found(literal, property, control)?, found(corrected, property, control)?])
@@ -34,8 +34,8 @@ pub(super) fn exhibits(evidence: &Evidence, control: &Control) -> Result<Vec<Exh
 }
 
 /// What the checker says of a property.
-fn found(case: &'static Case, property: &str, control: &Control) -> Result<Exhibit, Complaint> {
-    let unfit = || Complaint::new(format!("{} cannot be checked like this", case.algorithm));
+fn found(case: &'static Case, property: &str, control: &Control) -> Result<Exhibit, CliError> {
+    let unfit = || CliError::new(format!("{} cannot be checked like this", case.algorithm));
     let model = case.model().ok_or_else(unfit)?;
     let (_, report) = model.check(control).ok_or_else(unfit)?;
     let line = report.property(property).ok_or_else(unfit)?;
@@ -58,9 +58,9 @@ fn found(case: &'static Case, property: &str, control: &Control) -> Result<Exhib
 }
 
 /// How many messages of each kind the literal version and the corrected one send in the same run.
-fn counted(about: &str, scenario: &str, literal: &str) -> Result<Exhibit, Complaint> {
+fn counted(about: &str, scenario: &str, literal: &str) -> Result<Exhibit, CliError> {
     let mut scenario = habemus_scenario::parse("exhibit", scenario)
-        .map_err(|errors| Complaint::File(Box::new(errors)))?
+        .map_err(|errors| CliError::File(Box::new(errors)))?
         .scenario;
     let printed = habemus_sim::run(&scenario, false)?;
     scenario.options.remove("variant");

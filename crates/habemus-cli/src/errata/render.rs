@@ -7,7 +7,7 @@ use owo_colors::OwoColorize;
 
 use super::evidence::{Exhibit, exhibits};
 use super::{ERRATA, Erratum};
-use crate::complaint::Complaint;
+use crate::error::CliError;
 use crate::show::wrap;
 
 const WIDTH: usize = 80;
@@ -15,7 +15,7 @@ const WIDTH: usize = 80;
 const PAGE: usize = 110;
 
 /// One erratum for a terminal.
-pub(crate) fn section(erratum: &Erratum, control: &Control) -> Result<String, Complaint> {
+pub(crate) fn section(erratum: &Erratum, control: &Control) -> Result<String, CliError> {
     let mut text = format!("{} · {}\n\n", erratum.title.cyan().bold(), erratum.notes);
     text.push_str(&wrap("says   ", erratum.says, WIDTH));
     text.push_str(&wrap("wrong  ", erratum.wrong, WIDTH));
@@ -50,7 +50,7 @@ pub(crate) fn section(erratum: &Erratum, control: &Control) -> Result<String, Co
 }
 
 /// All of them as a page in Markdown.
-pub(crate) fn page(control: &Control) -> Result<String, Complaint> {
+pub(crate) fn page(control: &Control) -> Result<String, CliError> {
     let mut page = "# Errata of the lecture notes\n\n".to_owned();
     page.push_str(&wrap(
         "",

@@ -13,7 +13,7 @@ use owo_colors::OwoColorize;
 
 /// What is wrong with the input.
 #[derive(Debug)]
-pub(crate) enum Complaint {
+pub(crate) enum CliError {
     /// Something wrong in a scenario file, at a line and column.
     File(Box<ScenarioErrors>),
     /// Something else.
@@ -27,35 +27,35 @@ pub(crate) enum Complaint {
     ClosedPipe,
 }
 
-impl Complaint {
+impl CliError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Complaint::Plain { message: message.into(), help: None }
+        CliError::Plain { message: message.into(), help: None }
     }
 
     pub(crate) fn help(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Complaint::Plain { message: message.into(), help: Some(help.into()) }
+        CliError::Plain { message: message.into(), help: Some(help.into()) }
     }
 
     pub(crate) fn print(self) {
         match self {
-            Complaint::File(errors) => {
+            CliError::File(errors) => {
                 anstream::eprintln!("{:?}", miette::Report::new(*errors));
             }
-            Complaint::Plain { message, help } => {
+            CliError::Plain { message, help } => {
                 anstream::eprintln!("{} {message}", "error:".red().bold());
                 if let Some(help) = help {
                     anstream::eprintln!("{} {help}", " help:".cyan());
                 }
             }
-            Complaint::ClosedPipe => {}
+            CliError::ClosedPipe => {}
         }
     }
 
     /// An error of judging a trace, pointing into the file that the scenario came from, if it came from one.
     pub(crate) fn from_judge(error: JudgeError, parsed: Option<&Parsed>) -> Self {
         match error {
-            JudgeError::Run(error) => Complaint::from_run(error, parsed),
-            error @ JudgeError::Foreign { .. } => Complaint::new(error.to_string()),
+            JudgeError::Run(error) => CliError::from_run(error, parsed),
+            error @ JudgeError::Foreign { .. } => CliError::new(error.to_string()),
         }
     }
 
@@ -108,87 +108,87 @@ impl Complaint {
                 source.unknown_at(&place, "property", name, &known).into()
             }
         };
-        Complaint::File(Box::new(errors))
+        CliError::File(Box::new(errors))
     }
 }
 
-impl From<SetupError> for Complaint {
+impl From<SetupError> for CliError {
     fn from(error: SetupError) -> Self {
         if let SetupError::Unknown { name, known, .. } = &error
             && let Some(near) = nearest(name, known.iter().map(String::as_str))
         {
-            return Complaint::help(error.to_string(), format!("did you mean '{near}'?"));
+            return CliError::help(error.to_string(), format!("did you mean '{near}'?"));
         }
-        Complaint::new(error.to_string())
+        CliError::new(error.to_string())
     }
 }
 
-impl From<RunError> for Complaint {
+impl From<RunError> for CliError {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Setup(error) => error.into(),
-            error => Complaint::new(error.to_string()),
+            error => CliError::new(error.to_string()),
         }
     }
 }
 
-impl From<CheckError> for Complaint {
+impl From<CheckError> for CliError {
     fn from(error: CheckError) -> Self {
         match error {
             CheckError::Setup(error) => error.into(),
-            error => Complaint::new(error.to_string()),
+            error => CliError::new(error.to_string()),
         }
     }
 }
 
-impl From<ReplayError> for Complaint {
+impl From<ReplayError> for CliError {
     fn from(error: ReplayError) -> Self {
         match error {
             ReplayError::Setup(error) => error.into(),
-            ReplayError::Unknown => Complaint::help(
+            ReplayError::Unknown => CliError::help(
                 error.to_string(),
                 "name the algorithm and its options: habemus run bully -n 3 --replay FILE",
             ),
-            error => Complaint::new(error.to_string()),
+            error => CliError::new(error.to_string()),
         }
     }
 }
 
-impl From<CostError> for Complaint {
+impl From<CostError> for CliError {
     fn from(error: CostError) -> Self {
         match error {
             CostError::Setup(error) => error.into(),
-            error => Complaint::new(error.to_string()),
+            error => CliError::new(error.to_string()),
         }
     }
 }
 
-impl From<ClusterError> for Complaint {
+impl From<ClusterError> for CliError {
     fn from(error: ClusterError) -> Self {
-        Complaint::new(error.to_string())
+        CliError::new(error.to_string())
     }
 }
 
-impl From<CommandError> for Complaint {
+impl From<CommandError> for CliError {
     fn from(error: CommandError) -> Self {
-        Complaint::new(error.to_string())
+        CliError::new(error.to_string())
     }
 }
 
-impl From<ReadError> for Complaint {
+impl From<ReadError> for CliError {
     fn from(error: ReadError) -> Self {
         match error {
-            ReadError::Wrong(errors) => Complaint::File(Box::new(errors)),
-            error => Complaint::help(error.to_string(), "give the path of a scenario file"),
+            ReadError::Wrong(errors) => CliError::File(Box::new(errors)),
+            error => CliError::help(error.to_string(), "give the path of a scenario file"),
         }
     }
 }
 
-impl From<io::Error> for Complaint {
+impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Complaint::ClosedPipe,
-            _ => Complaint::new(error.to_string()),
+            io::ErrorKind::BrokenPipe => CliError::ClosedPipe,
+            _ => CliError::new(error.to_string()),
         }
     }
 }

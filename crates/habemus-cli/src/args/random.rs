@@ -1,0 +1,83 @@
+//! The flags that say what goes wrong at random.
+
+use clap::Args;
+use habemus_scenario::{RandomFaults, Scenario, units};
+
+use super::flag;
+use crate::error::CliError;
+
+/// What goes wrong at random.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct RandomFlags {
+    /// Random crashes, over all processes: 2/s.
+    #[arg(long, value_name = "RATE", help_heading = "Random faults")]
+    crash_rate: Option<String>,
+    /// How long a crashed process stays down [default: 50ms..200ms]; never: for ever.
+    #[arg(long, value_name = "TIME", help_heading = "Random faults")]
+    recover_after: Option<String>,
+    /// Recovering processes have forgotten what they had stored.
+    #[arg(long, help_heading = "Random faults")]
+    amnesia: bool,
+    /// How many processes may be down at once [default: a minority].
+    #[arg(long, value_name = "N", help_heading = "Random faults")]
+    most_down: Option<usize>,
+    /// Random pauses, over all processes: 2/s.
+    #[arg(long, value_name = "RATE", help_heading = "Random faults")]
+    pause_rate: Option<String>,
+    /// How long a pause lasts [default: 10ms..200ms].
+    #[arg(long, value_name = "TIME", help_heading = "Random faults")]
+    pause_for: Option<String>,
+    /// Random cuts of links and partitions: 2/s.
+    #[arg(long, value_name = "RATE", help_heading = "Random faults")]
+    cut_rate: Option<String>,
+    /// How long a cut lasts [default: 10ms..200ms].
+    #[arg(long, value_name = "TIME", help_heading = "Random faults")]
+    cut_for: Option<String>,
+    /// When the random faults end and all is well again [default: 2s].
+    #[arg(long, value_name = "TIME", help_heading = "Random faults")]
+    faults_until: Option<String>,
+}
+
+impl RandomFlags {
+    /// Whether it says when the faults end.
+    pub(crate) fn ends(&self) -> bool {
+        self.faults_until.is_some()
+    }
+
+    /// Changes the random faults of a scenario.
+    pub(crate) fn apply(&self, scenario: &mut Scenario) -> Result<(), CliError> {
+        let rate = |name: &str, text: &Option<String>| match text {
+            Some(text) => units::parse_rate(text).map(Some).map_err(|e| flag(name, &e)),
+            None => Ok(None),
+        };
+        let range = |name: &str, text: &Option<String>| match text {
+            Some(text) => units::parse_range(text).map(Some).map_err(|e| flag(name, &e)),
+            None => Ok(None),
+        };
+        let crashes = rate("crash-rate", &self.crash_rate)?;
+        let pauses = rate("pause-rate", &self.pause_rate)?;
+        let cuts = rate("cut-rate", &self.cut_rate)?;
+        let given = crashes.is_some() || pauses.is_some() || cuts.is_some();
+        if !given && scenario.random.is_none() {
+            return Ok(());
+        }
+        let usual = RandomFaults::usual(scenario.ids.len());
+        let random = scenario.random.get_or_insert(usual);
+        random.crashes = crashes.unwrap_or(random.crashes);
+        random.pauses = pauses.unwrap_or(random.pauses);
+        random.cuts = cuts.unwrap_or(random.cuts);
+        random.amnesia |= self.amnesia;
+        random.most_down = self.most_down.unwrap_or(random.most_down);
+        if self.recover_after.as_deref() == Some("never") {
+            random.recover_after = None;
+        } else if let Some(after) = range("recover-after", &self.recover_after)? {
+            random.recover_after = Some(after);
+        }
+        random.pause_for = range("pause-for", &self.pause_for)?.unwrap_or(random.pause_for);
+        random.cut_for = range("cut-for", &self.cut_for)?.unwrap_or(random.cut_for);
+        if let Some(until) = &self.faults_until {
+            random.until = units::parse_duration(until).map_err(|e| flag("faults-until", &e))?;
+        }
+        Ok(())
+    }
+}
