@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use habemus_node::Order;
+use habemus_node::SupervisorCommand;
 use habemus_node::cluster::ClusterError;
 use tokio::time::Instant;
 
@@ -20,7 +20,7 @@ pub(crate) async fn measure(
     let flags: &[&str] = if algorithm == "bully" { &["--detector", "heartbeat"] } else { &[] };
     let mut bench = Bench::new(program, algorithm, flags).await?;
     for id in 1..=5 {
-        bench.cluster.order(id, Order::Command { word: "elect".to_owned(), name: String::new() });
+        bench.cluster.tell(id, SupervisorCommand::Command { word: "elect".to_owned(), name: String::new() });
     }
     let mut ratios = Vec::new();
     for round in 0..rounds {
@@ -36,12 +36,12 @@ pub(crate) async fn measure(
     }
     bench.cluster.end().await;
     ratios.sort_by(f64::total_cmp);
-    let (least, median, most) = (ratios[0], ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
+    let (min, median, max) = (ratios[0], ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
     Ok(Row {
         what: format!(
             "{algorithm}, 5 nodes: leader killed until all survivors agree, over the timeout of {timeout:?} ({rounds} rounds)"
         ),
-        measured: format!("{median:.2} ({least:.2} to {most:.2})"),
+        measured: format!("{median:.2} ({min:.2} to {max:.2})"),
         required: "at most 1.3 at the median",
         met: median <= 1.3,
     })

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use habemus_node::cluster::ClusterError;
-use habemus_node::{Clients, Order, Overview};
+use habemus_node::{Clients, SupervisorCommand, Overview};
 use tokio::time::Instant;
 
 use crate::{Bench, Row};
@@ -18,7 +18,7 @@ pub(crate) async fn measure(
     let at_once = (Duration::ZERO, Duration::ZERO);
     let clients = Clients { entries: u32::MAX, hold: at_once, think: at_once, wish_every: None };
     for id in 1..=5 {
-        bench.cluster.order(id, Order::Clients(clients));
+        bench.cluster.tell(id, SupervisorCommand::Clients(clients));
     }
     bench.pass(Duration::from_millis(500)).await?;
     let (began, before) = (Instant::now(), bench.overviews().await?);

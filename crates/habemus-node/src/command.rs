@@ -17,8 +17,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing::{info, warn};
 use tracing_subscriber::EnvFilter;
 
-use crate::control::{Order, Report};
-use crate::node::{Node, NodeError, Orders};
+use crate::control::{NodeReport, SupervisorCommand};
+use crate::node::{Node, NodeError, SupervisorHandle};
 use crate::settings::{Settings, SettingsError};
 use crate::subject::Subject;
 use crate::tls::TlsFiles;
@@ -44,7 +44,7 @@ pub struct NodeArgs {
     /// The cluster's name: nodes of different clusters refuse each other [default: habemus].
     #[arg(long, value_name = "NAME", env = "HABEMUS_CLUSTER")]
     cluster: Option<String>,
-    /// All identifiers in the order of their places, which matters on a ring [default: itself and the peers, sorted].
+    /// All identifiers in the order of their addresses, which matters on a ring [default: itself and the peers, sorted].
     #[arg(long, value_name = "IDS", env = "HABEMUS_IDS")]
     ids: Option<String>,
     /// How the processes are connected [default: the algorithm's].
@@ -105,7 +105,7 @@ pub struct NodeArgs {
     /// Write no trace although supervised: for measurements.
     #[arg(long, hide = true, requires = "supervised")]
     untraced: bool,
-    /// Obey orders on standard input and report on standard output, as JSON lines; stop when they end.
+    /// Obey commands on standard input and report on standard output, as JSON lines; stop when they end.
     #[arg(long, hide = true)]
     supervised: bool,
 }
@@ -316,7 +316,7 @@ impl NodeArgs {
         peers.remove(&id);
         let links = self.links.clone().or_else(|| file.links.map(|links| links.join(",")));
         let topology = match (links, self.topology.clone().or(file.topology)) {
-            (Some(links), _) => Some(Shape::Links(places(&links, &ids)?)),
+            (Some(links), _) => Some(Shape::Links(addresses(&links, &ids)?)),
             (None, Some(name)) => Some(Shape::Named(name)),
             (None, None) => None,
         };
@@ -403,12 +403,12 @@ fn read_file(path: &Path) -> Result<File, CommandError> {
     toml::from_str(&text).map_err(|why| wrong(&why))
 }
 
-/// Links between identifiers as links between places.
-fn places(links: &str, ids: &[u64]) -> Result<Vec<(u32, u32)>, CommandError> {
+/// Links between identifiers as links between addresses.
+fn addresses(links: &str, ids: &[u64]) -> Result<Vec<(u32, u32)>, CommandError> {
     let processes = Processes::new(ids);
     let links = script::parse_links(links, &processes).map_err(|why| input("links", &why))?;
-    let place = |id: u64| ids.iter().position(|other| *other == id).unwrap_or_default() as u32;
-    Ok(links.into_iter().map(|(a, b)| (place(a), place(b))).collect())
+    let address = |id: u64| ids.iter().position(|other| *other == id).unwrap_or_default() as u32;
+    Ok(links.into_iter().map(|(a, b)| (address(a), address(b))).collect())
 }
 
 /// A value of a TOML file as the catalogue reads it.
@@ -425,7 +425,7 @@ async fn run_until_stopped(settings: Settings, make: MakeSubject<'_>) -> Result<
     let supervised = settings.supervised;
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let listener = supervised.then(|| {
-        Box::new(|report: &Report| {
+        Box::new(|report: &NodeReport| {
             let mut line = serde_json::to_vec(report).unwrap_or_default();
             line.push(b'\n');
             // If nobody reads any more, standard input ends, too, and with it the node.
@@ -434,12 +434,12 @@ async fn run_until_stopped(settings: Settings, make: MakeSubject<'_>) -> Result<
     });
     let subject = make(&settings, settings.trace || listener.is_some()).map_err(NodeError::from)?;
     let mut node = Node::launch(settings, subject, listener).await?;
-    let orders = node.orders();
+    let supervisor = node.supervisor();
     if !supervised && waits_to_be_told(node.facts()) {
-        orders.give(Order::Command { word: "elect".to_owned(), name: String::new() });
+        supervisor.give(SupervisorCommand::Command { word: "elect".to_owned(), name: String::new() });
     }
     let has_names = node.facts().problem == "mutual exclusion";
-    std::thread::spawn(move || read_orders(&orders, supervised, has_names));
+    std::thread::spawn(move || read_commands(&supervisor, supervised, has_names));
     tokio::select! {
         result = node.finished() => return Ok(result?),
         _ = terminate.recv() => info!("asked to stop"),
@@ -453,37 +453,37 @@ fn waits_to_be_told(facts: &Facts) -> bool {
     facts.problem == "election" && (facts.hears_of_suspicions || !facts.perpetual)
 }
 
-/// Reads orders from standard input: JSON of a supervisor, words of a person.
-fn read_orders(orders: &Orders, supervised: bool, has_names: bool) {
+/// Reads commands from standard input: JSON of a supervisor, words of a person.
+fn read_commands(supervisor: &SupervisorHandle, supervised: bool, has_names: bool) {
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
-        let order = match (line.trim(), supervised) {
+        let command = match (line.trim(), supervised) {
             ("", _) => continue,
             (json, true) => serde_json::from_str(json).map_err(|why| why.to_string()),
-            ("stop", _) => Ok(Order::Stop),
+            ("stop", _) => Ok(SupervisorCommand::Stop),
             // Only locks have names; elsewhere a command may carry a value.
             (words, false) if !has_names => {
-                Ok(Order::Command { word: words.to_owned(), name: String::new() })
+                Ok(SupervisorCommand::Command { word: words.to_owned(), name: String::new() })
             }
             (words, false) => {
                 let (word, name) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
-                Ok(Order::Command { word: word.to_owned(), name: name.trim().to_owned() })
+                Ok(SupervisorCommand::Command { word: word.to_owned(), name: name.trim().to_owned() })
             }
         };
-        match order {
-            Ok(order) => {
-                while !orders.give(order.clone()) {
-                    if orders.is_closed() {
+        match command {
+            Ok(command) => {
+                while !supervisor.give(command.clone()) {
+                    if supervisor.is_closed() {
                         return;
                     }
                     std::thread::sleep(Duration::from_millis(1));
                 }
             }
-            Err(why) => warn!(%why, "does not understand an order"),
+            Err(why) => warn!(%why, "does not understand a command"),
         }
     }
     if supervised {
-        orders.give(Order::Stop);
+        supervisor.give(SupervisorCommand::Stop);
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// What a node is told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum SupervisorCommand {
     /// Start the process, if it is on standby: at once, or so many nanoseconds after the run began.
     Begin {
         /// When the run begins, in nanoseconds since 1970; the trace counts from then.
@@ -76,7 +76,7 @@ pub enum Order {
     Restore(u64),
     /// Work in a loop as a client of the lock.
     Clients(Clients),
-    /// Stop at each of these occasions, report it, and wait for [`Order::Go`].
+    /// Stop at each of these occasions, report it, and wait for [`SupervisorCommand::Go`].
     Break(Vec<Moment>),
     /// Go on.
     Go,
@@ -136,7 +136,7 @@ impl Moment {
 /// What a node says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Report {
+pub enum NodeReport {
     /// It listens.
     Listening {
         /// For other nodes.

@@ -51,16 +51,16 @@ mod timers;
 mod tls;
 pub mod transport;
 
-pub use control::{Clients, Moment, Order, Overview, Report};
+pub use control::{Clients, Moment, NodeReport, Overview, SupervisorCommand};
 pub use election::{ElectionEvent, ElectionHandle, Leadership};
 pub use engine::{EngineError, Listener};
 pub use habemus_machine::{Facts, facts};
 pub use lock::{LockError, LockGuard, Locks};
-pub use node::{Node, NodeError, Orders};
+pub use node::{Node, NodeError, SupervisorHandle};
 pub use settings::{Settings, SettingsError};
 pub use tls::{TlsError, TlsFiles, certificate_name};
 
 /// A node has at most so many locks with names.
-pub const MOST_LOCKS: usize = 1024;
+pub const MAX_LOCKS: usize = 1024;
 
 pub use habemus_scenario::is_name;

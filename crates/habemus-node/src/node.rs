@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tracing::info;
 
-use crate::control::{Order, Overview, Report};
+use crate::control::{NodeReport, Overview, SupervisorCommand};
 use crate::election::ElectionHandle;
 use crate::engine::{Ask, Engine, EngineError, Listener, Parts};
 use crate::http;
@@ -183,7 +183,7 @@ impl Node {
         info!(node = settings.id, %address, algorithm = settings.algorithm, "listens");
         let mut listener = listener;
         if let Some(listener) = &mut listener {
-            listener(&Report::Listening { address: address.clone(), http: http_address.clone() });
+            listener(&NodeReport::Listening { address: address.clone(), http: http_address.clone() });
         }
         let engine = Engine::new(Parts {
             endpoint,
@@ -227,7 +227,7 @@ impl Node {
 
     /// Says where another node is. What is said of the node itself is ignored.
     pub fn introduce(&self, id: u64, address: &str) {
-        self.orders().give(Order::Peer { id, address: address.to_owned() });
+        self.supervisor().give(SupervisorCommand::Peer { id, address: address.to_owned() });
     }
 
     /// How things are.
@@ -268,8 +268,8 @@ impl Node {
     }
 
     /// The way in which a supervisor talks to the node.
-    pub fn orders(&self) -> Orders {
-        Orders(self.asks.clone())
+    pub fn supervisor(&self) -> SupervisorHandle {
+        SupervisorHandle(self.asks.clone())
     }
 
     /// Stops in good order: locks that this node holds are released, and what it has sent gets out.
@@ -277,9 +277,8 @@ impl Node {
     /// # Errors
     /// Why the node could not go on, if it had to stop by itself.
     pub async fn stop(mut self) -> Result<(), NodeError> {
-        let (done, _) = oneshot::channel();
         // If it has stopped already, the engine's result says why.
-        let _ = self.asks.send(Ask::Stop(done)).await;
+        let _ = self.asks.send(Ask::Stop).await;
         self.finished().await
     }
 
@@ -316,12 +315,12 @@ impl Drop for Node {
 
 /// The way in which a supervisor talks to a node.
 #[derive(Clone, Debug)]
-pub struct Orders(mpsc::Sender<Ask>);
+pub struct SupervisorHandle(mpsc::Sender<Ask>);
 
-impl Orders {
-    /// Gives an order; says whether it could be given at once.
-    pub fn give(&self, order: Order) -> bool {
-        self.0.try_send(Ask::Order(order)).is_ok()
+impl SupervisorHandle {
+    /// Gives a command; says whether it could be given at once.
+    pub fn give(&self, command: SupervisorCommand) -> bool {
+        self.0.try_send(Ask::Supervisor(command)).is_ok()
     }
 
     /// Whether the node has stopped.
@@ -329,12 +328,12 @@ impl Orders {
         self.0.is_closed()
     }
 
-    /// Gives an order, as soon as there is room for it.
+    /// Gives a command, as soon as there is room for it.
     ///
     /// # Errors
     /// If the node has stopped.
-    pub async fn give_when_possible(&self, order: Order) -> Result<(), NodeError> {
-        self.0.send(Ask::Order(order)).await.map_err(|_| NodeError::Stopped)
+    pub async fn give_when_possible(&self, command: SupervisorCommand) -> Result<(), NodeError> {
+        self.0.send(Ask::Supervisor(command)).await.map_err(|_| NodeError::Stopped)
     }
 }
 

@@ -70,9 +70,9 @@ impl Recorder {
             line.push(b'\n');
             file.write_all(&line)?;
         }
-        let place = |id: &u64| ids.iter().position(|other| other == id).map(|index| Address(index as u32));
+        let address = |id: &u64| ids.iter().position(|other| other == id).map(|index| Address(index as u32));
         let mut clock: VectorClock =
-            past.clock.iter().filter_map(|(id, ticks)| Some((place(id)?, *ticks))).collect();
+            past.clock.iter().filter_map(|(id, ticks)| Some((address(id)?, *ticks))).collect();
         if past.lived {
             // The count between two lives is that of the crash, which somebody else records.
             clock.tick(me);
@@ -83,7 +83,7 @@ impl Recorder {
     /// Records something that the process does or notices.
     pub(crate) fn record(&mut self, at: u64, what: Happening) {
         self.clock.tick(self.me);
-        let clock = self.clock.iter().map(|(place, ticks)| (self.ids[place.index()], ticks)).collect();
+        let clock = self.clock.iter().map(|(address, ticks)| (self.ids[address.index()], ticks)).collect();
         self.fresh.push(Record { at, process: Some(self.ids[self.me.index()]), clock, what });
     }
 
@@ -101,13 +101,13 @@ impl Recorder {
 
     /// The clock as it goes with a message.
     pub(crate) fn clock(&self) -> Vec<(u32, u32)> {
-        self.clock.iter().map(|(place, ticks)| (place.0, ticks)).collect()
+        self.clock.iter().map(|(address, ticks)| (address.0, ticks)).collect()
     }
 
-    /// Learns what the sender of a message knew; places that do not exist are ignored.
+    /// Learns what the sender of a message knew; addresses that do not exist are ignored.
     pub(crate) fn learn(&mut self, clock: &[(u32, u32)]) {
-        let known = clock.iter().filter(|(place, _)| (*place as usize) < self.ids.len());
-        self.clock.merge(&known.map(|(place, ticks)| (Address(*place), *ticks)).collect());
+        let known = clock.iter().filter(|(address, _)| (*address as usize) < self.ids.len());
+        self.clock.merge(&known.map(|(address, ticks)| (Address(*address), *ticks)).collect());
     }
 
     /// Hands what was recorded to the system, and to `show`.

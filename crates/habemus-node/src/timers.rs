@@ -51,7 +51,7 @@ impl Timers {
         Some((due, key))
     }
 
-    /// How many run that are not the hum of a detector.
+    /// How many run that are not background traffic of a detector.
     pub(crate) fn pending(&self) -> usize {
         self.by_key.values().filter(|running| !running.background).count()
     }

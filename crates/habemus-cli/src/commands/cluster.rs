@@ -9,7 +9,7 @@ use clap::Args;
 use habemus::catalogue;
 use habemus_node::cluster::console::{Console, Reply};
 use habemus_node::cluster::{self, Blueprint, Program, play};
-use habemus_node::{Facts, Order, Report as Said, certs, facts};
+use habemus_node::{Facts, NodeReport, SupervisorCommand, certs, facts};
 use habemus_report::{Ending, Report, judge};
 use habemus_scenario::{Expectations, Parsed, Scenario, TimeModel, TopologyChoice, units};
 use habemus_trace::Happening;
@@ -131,7 +131,7 @@ impl Cluster {
         let directory = Directory::new(data)?;
         let blueprint = self.blueprint(&scenario, &facts, &directory.path)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (trace, ending) = runtime.block_on(self.live(blueprint, &scenario, &facts, parsed))?;
+        let (trace, ending) = runtime.block_on(self.run_nodes(blueprint, &scenario, &facts, parsed))?;
         let report = judge(&request, &scenario.expect, trace, &ending);
         report.map_err(|error| CliError::from_judge(error, parsed))
     }
@@ -185,10 +185,10 @@ impl Cluster {
         flag("http", "127.0.0.1:0".to_owned());
         let mut own_flags = BTreeMap::new();
         if self.tls {
-            let place = directory.join("certs");
-            certs::make(&place, &scenario.ids).map_err(|error| CliError::new(error.to_string()))?;
+            let certificates = directory.join("certs");
+            certs::make(&certificates, &scenario.ids).map_err(|error| CliError::new(error.to_string()))?;
             for id in &scenario.ids {
-                let files = certs::node_files(&place, *id);
+                let files = certs::node_files(&certificates, *id);
                 let text = |path: &Path| path.display().to_string();
                 let flags = [
                     ("--tls-authority", text(&files.authority)),
@@ -223,7 +223,7 @@ impl Cluster {
         }
     }
 
-    async fn live(
+    async fn run_nodes(
         &self,
         blueprint: Blueprint,
         scenario: &Scenario,
@@ -240,9 +240,15 @@ impl Cluster {
         let ending = if parsed.is_some() {
             let played = play::play(&mut cluster, scenario, facts.perpetual, limits);
             tokio::select! {
-                ending = played => {
-                    let play::Ending { stop, quiet, over, complete, after } = ending?;
-                    Ending { stop: stop.to_owned(), quiet, over, complete, time: after.as_nanos() as u64 }
+                reason = played => {
+                    let reason = reason?;
+                    Ending {
+                        stop: reason.words().to_owned(),
+                        quiet: reason.is_quiet(),
+                        over: reason.is_over(),
+                        complete: reason.is_complete(),
+                        time: cluster.elapsed().as_nanos() as u64,
+                    }
                 }
                 _ = tokio::signal::ctrl_c() => interrupted(),
             }
@@ -250,7 +256,10 @@ impl Cluster {
             cluster.begin();
             if facts.problem == "election" {
                 for id in scenario.ids.clone() {
-                    cluster.order(id, Order::Command { word: "elect".to_owned(), name: String::new() });
+                    cluster.tell(
+                        id,
+                        SupervisorCommand::Command { word: "elect".to_owned(), name: String::new() },
+                    );
                 }
             }
             tokio::select! {
@@ -367,7 +376,7 @@ async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Endin
                 }
             }
             report = cluster.attend(soon) => {
-                if let (Some((id, Said::Record { name, record })), true) = (report?, at_a_terminal)
+                if let (Some((id, NodeReport::Record { name, record })), true) = (report?, at_a_terminal)
                     && let Happening::Output { label, .. } = record.what
                 {
                     let of = if name.is_empty() { String::new() } else { format!(" ({name})") };

@@ -10,7 +10,7 @@ use habemus_trace::draw::{self, Options};
 use tokio::time::Instant;
 
 use super::{Cluster, ClusterError};
-use crate::control::Order;
+use crate::control::SupervisorCommand;
 use crate::is_name;
 
 /// What can be said.
@@ -138,7 +138,7 @@ fn named(cluster: &Cluster, word: &str, rest: &str) -> Reply {
     match script::parse_processes(who, &Processes::new(cluster.ids())) {
         Ok(processes) => {
             for id in processes {
-                cluster.order(id, Order::Command { word: word.to_owned(), name: name.to_owned() });
+                cluster.tell(id, SupervisorCommand::Command { word: word.to_owned(), name: name.to_owned() });
             }
             Reply::Done(String::new())
         }

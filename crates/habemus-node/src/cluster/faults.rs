@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::member::Member;
 use super::{Cluster, ClusterError, START_LIMIT, by_sender};
-use crate::control::{Order, Report};
+use crate::control::{NodeReport, SupervisorCommand};
 
 impl Cluster {
     /// Does something to the system.
@@ -20,7 +20,7 @@ impl Cluster {
         match action {
             Action::Command { word, processes } => {
                 for id in processes {
-                    self.order(*id, Order::Command { word: word.clone(), name: String::new() });
+                    self.tell(*id, SupervisorCommand::Command { word: word.clone(), name: String::new() });
                 }
             }
             Action::Crash(processes) => {
@@ -37,12 +37,12 @@ impl Cluster {
             Action::Resume(processes) => processes.iter().for_each(|id| self.resume(*id)),
             Action::Slow { processes, by } => {
                 for id in processes {
-                    self.order_always(*id, Order::Slow(by.mul_f64(self.blueprint.stretch)));
+                    self.tell_always(*id, SupervisorCommand::Slow(by.mul_f64(self.blueprint.stretch)));
                 }
             }
             Action::Drift { processes, rate } => {
                 for id in processes {
-                    self.order_always(*id, Order::Drift(rate / self.blueprint.stretch));
+                    self.tell_always(*id, SupervisorCommand::Drift(rate / self.blueprint.stretch));
                 }
             }
             Action::Cut(links) => self.cut(links),
@@ -58,9 +58,9 @@ impl Cluster {
                 self.cut(&links);
             }
             Action::Heal(links) => self.heal(links),
-            Action::Loss(probability) => self.order_all(Order::Loss(*probability)),
-            Action::Suspect { by, suspect } => self.order(*by, Order::Suspect(*suspect)),
-            Action::Restore { by, restored } => self.order(*by, Order::Restore(*restored)),
+            Action::Loss(probability) => self.tell_all(SupervisorCommand::Loss(*probability)),
+            Action::Suspect { by, suspect } => self.tell(*by, SupervisorCommand::Suspect(*suspect)),
+            Action::Restore { by, restored } => self.tell(*by, SupervisorCommand::Restore(*restored)),
             // Real messages and timers wait for nobody: such scripts are refused before they come here.
             Action::Message { .. } | Action::Fire { .. } => {}
         }
@@ -76,7 +76,7 @@ impl Cluster {
         if was_alive || member.life == 0 {
             member.life = member.life.max(1);
             self.write_down(Some(id), Happening::Crash);
-            self.foretell_all(id, &Order::Suspect(id));
+            self.foretell_all(id, &SupervisorCommand::Suspect(id));
         }
     }
 
@@ -96,7 +96,7 @@ impl Cluster {
             if Instant::now() > deadline {
                 return Err(ClusterError::Slow(START_LIMIT));
             }
-            if let Some(reached @ (_, Report::Reached(_))) = self.attend_anew(deadline).await? {
+            if let Some(reached @ (_, NodeReport::Reached(_))) = self.attend_anew(deadline).await? {
                 self.postponed.push_back(reached);
             }
         }
@@ -104,16 +104,16 @@ impl Cluster {
         if self.begun {
             if !was_ahead {
                 let at = self.elapsed().as_nanos() as u64;
-                self.order(id, Order::Begin { zero: self.zero.1, at });
+                self.tell(id, SupervisorCommand::Begin { zero: self.zero.1, at });
             }
             if self.blueprint.oracle.is_some() {
                 let down: Vec<u64> =
                     self.ids().iter().copied().filter(|other| !self.members[other].is_alive()).collect();
                 for other in down {
-                    self.foretell(id, Order::Suspect(other));
+                    self.foretell(id, SupervisorCommand::Suspect(other));
                 }
             }
-            self.foretell_all(id, &Order::Restore(id));
+            self.foretell_all(id, &SupervisorCommand::Restore(id));
         }
         Ok(())
     }
@@ -132,7 +132,7 @@ impl Cluster {
             member.ahead = true;
         }
         let at = at.mul_f64(self.blueprint.stretch).as_nanos() as u64;
-        self.order(id, Order::Begin { zero: self.zero.1, at });
+        self.tell(id, SupervisorCommand::Begin { zero: self.zero.1, at });
         Ok(())
     }
 
@@ -149,18 +149,18 @@ impl Cluster {
     }
 
     /// The oracle tells everybody else, after its delay.
-    pub(super) fn foretell_all(&mut self, about: u64, order: &Order) {
+    pub(super) fn foretell_all(&mut self, about: u64, command: &SupervisorCommand) {
         let others: Vec<u64> = self.alive().filter(|other| *other != about).collect();
         for other in others {
-            self.foretell(other, order.clone());
+            self.foretell(other, command.clone());
         }
     }
 
-    pub(super) fn foretell(&mut self, to: u64, order: Order) {
+    pub(super) fn foretell(&mut self, to: u64, command: SupervisorCommand) {
         let Some(delay) = self.blueprint.oracle else { return };
         let due = Instant::now().max(self.zero.0) + delay.mul_f64(self.blueprint.stretch);
         self.next_foretold += 1;
-        self.foretold.insert((due, self.next_foretold), (to, self.members[&to].life, order));
+        self.foretold.insert((due, self.next_foretold), (to, self.members[&to].life, command));
     }
 
     /// Stops a node with SIGSTOP.
@@ -183,14 +183,14 @@ impl Cluster {
         member.signal(rustix::process::Signal::TERM);
         member.ended().await;
         // The node has written its end down itself.
-        self.foretell_all(id, &Order::Suspect(id));
+        self.foretell_all(id, &SupervisorCommand::Suspect(id));
     }
 
     /// Cuts links, each from the first to the second.
     pub fn cut(&mut self, links: &[(u64, u64)]) {
         let new: Vec<(u64, u64)> = links.iter().copied().filter(|link| !self.cut.contains(link)).collect();
         for (from, to) in by_sender(&new) {
-            self.order(from, Order::Cut { to });
+            self.tell(from, SupervisorCommand::Cut { to });
         }
         self.cut.extend(&new);
         self.write_down(None, Happening::Cut { links: new });
@@ -203,7 +203,7 @@ impl Cluster {
             links => self.cut.iter().copied().filter(|link| links.contains(link)).collect(),
         };
         for (from, to) in by_sender(&healed) {
-            self.order(from, Order::Heal { to });
+            self.tell(from, SupervisorCommand::Heal { to });
         }
         self.cut.retain(|link| !healed.contains(link));
         self.write_down(None, Happening::Heal { links: healed });

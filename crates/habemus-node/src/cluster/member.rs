@@ -10,12 +10,12 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
 use super::{Blueprint, ClusterError};
-use crate::control::{Order, Report};
+use crate::control::{NodeReport, SupervisorCommand};
 
 /// What comes from a node.
 #[derive(Debug)]
-pub(super) enum Heard {
-    Report(Box<Report>),
+pub(super) enum FromNode {
+    Report(Box<NodeReport>),
     /// It says no more: it has ended.
     End,
 }
@@ -23,7 +23,7 @@ pub(super) enum Heard {
 #[derive(Debug)]
 pub(super) struct Member {
     child: Option<Child>,
-    orders: Option<mpsc::UnboundedSender<Order>>,
+    commands: Option<mpsc::UnboundedSender<SupervisorCommand>>,
     /// Counts starts.
     pub(super) life: u32,
     pub(super) address: Option<String>,
@@ -38,7 +38,7 @@ impl Default for Member {
     fn default() -> Self {
         Member {
             child: None,
-            orders: None,
+            commands: None,
             life: 0,
             address: None,
             http: None,
@@ -63,10 +63,10 @@ impl Member {
         self.child.as_ref().and_then(Child::id)
     }
 
-    /// An order is written as soon as the node reads: one that is stopped reads it later.
-    pub(super) fn order(&self, order: Order) {
-        if let Some(orders) = &self.orders {
-            let _ = orders.send(order);
+    /// A command is written as soon as the node reads: one that is stopped reads it later.
+    pub(super) fn tell(&self, command: SupervisorCommand) {
+        if let Some(commands) = &self.commands {
+            let _ = commands.send(command);
         }
     }
 
@@ -74,7 +74,7 @@ impl Member {
         &mut self,
         id: u64,
         blueprint: &Blueprint,
-        hears: mpsc::UnboundedSender<(u64, u32, Heard)>,
+        hears: mpsc::UnboundedSender<(u64, u32, FromNode)>,
     ) -> Result<(), ClusterError> {
         let directory = blueprint.directory.join(format!("node-{id}"));
         let log_path = directory.join("log.txt");
@@ -109,11 +109,11 @@ impl Member {
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         self.life += 1;
         let life = self.life;
-        let (orders, mut ordered) = mpsc::unbounded_channel::<Order>();
+        let (commands, mut commanded) = mpsc::unbounded_channel::<SupervisorCommand>();
         if let Some(mut stdin) = stdin {
             tokio::spawn(async move {
-                while let Some(order) = ordered.recv().await {
-                    let mut line = serde_json::to_vec(&order).unwrap_or_default();
+                while let Some(command) = commanded.recv().await {
+                    let mut line = serde_json::to_vec(&command).unwrap_or_default();
                     line.push(b'\n');
                     if stdin.write_all(&line).await.is_err() {
                         return;
@@ -126,13 +126,13 @@ impl Member {
                 let mut lines = BufReader::new(stdout).lines();
                 while let Ok(Some(line)) = lines.next_line().await {
                     if let Ok(report) = serde_json::from_str(&line) {
-                        let _ = hears.send((id, life, Heard::Report(Box::new(report))));
+                        let _ = hears.send((id, life, FromNode::Report(Box::new(report))));
                     }
                 }
-                let _ = hears.send((id, life, Heard::End));
+                let _ = hears.send((id, life, FromNode::End));
             });
         }
-        (self.child, self.orders) = (Some(child), Some(orders));
+        (self.child, self.commands) = (Some(child), Some(commands));
         (self.address, self.http, self.paused, self.status) = (None, None, false, Status::Idle);
         Ok(())
     }
@@ -143,7 +143,7 @@ impl Member {
             // It can only fail if the process is gone already.
             let _ = child.kill().await;
         }
-        (self.orders, self.address, self.http, self.paused, self.ahead) = (None, None, None, false, false);
+        (self.commands, self.address, self.http, self.paused, self.ahead) = (None, None, None, false, false);
     }
 
     /// Waits until it has ended by itself.
@@ -151,7 +151,7 @@ impl Member {
         if let Some(mut child) = self.child.take() {
             let _ = child.wait().await;
         }
-        (self.orders, self.address, self.http, self.paused) = (None, None, None, false);
+        (self.commands, self.address, self.http, self.paused) = (None, None, None, false);
     }
 
     /// Sends a signal; says whether that changed anything.

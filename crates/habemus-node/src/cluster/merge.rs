@@ -61,13 +61,13 @@ pub fn merge(ids: &[u64], traces: Vec<(u64, Option<Trace>)>, notes: &[Record]) -
 /// A crash stands between two lives, and takes the count of the clock that the node has left for it.
 fn insert_crash(records: &mut Vec<Record>, id: u64, at: u64) {
     let next_life = |record: &Record| record.at >= at && matches!(record.what, Happening::Start { .. });
-    let place = records.iter().position(next_life).unwrap_or(records.len());
-    let last = records[..place].iter().rev().find(|record| !record.clock.is_empty());
+    let index = records.iter().position(next_life).unwrap_or(records.len());
+    let last = records[..index].iter().rev().find(|record| !record.clock.is_empty());
     let mut clock = last.map(|record| record.clock.clone()).unwrap_or_default();
     *clock.entry(id).or_default() += 1;
     // A node may have recorded more while the signal was on its way.
-    let at = records[..place].last().map_or(at, |record| record.at.max(at));
-    records.insert(place, Record { at, process: Some(id), clock, what: Happening::Crash });
+    let at = records[..index].last().map_or(at, |record| record.at.max(at));
+    records.insert(index, Record { at, process: Some(id), clock, what: Happening::Crash });
 }
 
 /// Takes from the streams, each in its order, what is earliest and whose causes have been taken.

@@ -20,8 +20,8 @@ use habemus_trace::{Happening, Record, Trace};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::control::{Clients, Moment, Order, Overview, Report};
-use member::{Heard, Member};
+use crate::control::{Clients, Moment, NodeReport, Overview, SupervisorCommand};
+use member::{FromNode, Member};
 
 /// How to start a node: a program, and what comes before the node's own flags.
 #[derive(Clone, Debug)]
@@ -132,8 +132,8 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 pub struct Cluster {
     blueprint: Blueprint,
     members: BTreeMap<u64, Member>,
-    heard: mpsc::UnboundedReceiver<(u64, u32, Heard)>,
-    hears: mpsc::UnboundedSender<(u64, u32, Heard)>,
+    heard: mpsc::UnboundedReceiver<(u64, u32, FromNode)>,
+    hears: mpsc::UnboundedSender<(u64, u32, FromNode)>,
     /// When the run began: as an instant, and in nanoseconds since 1970.
     zero: (Instant, u64),
     begun: bool,
@@ -141,16 +141,16 @@ pub struct Cluster {
     ended: Option<u64>,
     /// What the cluster itself did and saw.
     notes: Vec<Record>,
-    /// Orders of the oracle that are due later: when, to whom, in which of its lives.
-    foretold: BTreeMap<(Instant, u64), (u64, u32, Order)>,
+    /// What the oracle has to say later: when, to whom, in which of its lives.
+    foretold: BTreeMap<(Instant, u64), (u64, u32, SupervisorCommand)>,
     next_foretold: u64,
     cut: Vec<(u64, u64)>,
     /// What every new life is told.
-    standing: Vec<Order>,
-    standing_for: BTreeMap<u64, Vec<Order>>,
+    standing: Vec<SupervisorCommand>,
+    standing_for: BTreeMap<u64, Vec<SupervisorCommand>>,
     records: u64,
     /// Reports that came while something else was waited for.
-    postponed: VecDeque<(u64, Report)>,
+    postponed: VecDeque<(u64, NodeReport)>,
 }
 
 impl Cluster {
@@ -179,7 +179,7 @@ impl Cluster {
             postponed: VecDeque::new(),
         };
         if cluster.blueprint.stretch != 1.0 {
-            cluster.standing.push(Order::Drift(1.0 / cluster.blueprint.stretch));
+            cluster.standing.push(SupervisorCommand::Drift(1.0 / cluster.blueprint.stretch));
         }
         let ids = cluster.blueprint.ids.clone();
         for id in &ids {
@@ -213,13 +213,13 @@ impl Cluster {
 
     /// Lets all processes begin, at the same time.
     pub fn begin(&mut self) {
-        // Far enough ahead that every node has read the order by then.
+        // Far enough ahead that every node has read the command by then.
         let lead = Duration::from_millis(100);
         self.zero = (Instant::now() + lead, unix_now() + lead.as_nanos() as u64);
         self.begun = true;
         let alive: Vec<u64> = self.alive().collect();
         for id in alive {
-            self.order(id, Order::Begin { zero: self.zero.1, at: 0 });
+            self.tell(id, SupervisorCommand::Begin { zero: self.zero.1, at: 0 });
         }
     }
 
@@ -302,37 +302,37 @@ impl Cluster {
         self.zero.0 + time.mul_f64(self.blueprint.stretch)
     }
 
-    /// Gives an order to one node; one that is down does not hear it.
-    pub fn order(&self, id: u64, order: Order) {
+    /// Gives a command to one node; one that is down does not hear it.
+    pub fn tell(&self, id: u64, command: SupervisorCommand) {
         if let Some(member) = self.members.get(&id) {
-            member.order(order);
+            member.tell(command);
         }
     }
 
     /// Gives a command of the problem to the process of one node.
     pub fn command(&self, id: u64, word: &str) {
-        self.order(id, Order::Command { word: word.to_owned(), name: String::new() });
+        self.tell(id, SupervisorCommand::Command { word: word.to_owned(), name: String::new() });
     }
 
-    /// Gives an order to all nodes, and to all that start later.
-    pub fn order_all(&mut self, order: Order) {
+    /// Gives a command to all nodes, and to all that start later.
+    pub fn tell_all(&mut self, command: SupervisorCommand) {
         for member in self.members.values() {
-            member.order(order.clone());
+            member.tell(command.clone());
         }
-        self.standing.push(order);
+        self.standing.push(command);
     }
 
-    /// Gives an order to one node, and again whenever it starts.
-    pub fn order_always(&mut self, id: u64, order: Order) {
-        self.order(id, order.clone());
-        self.standing_for.entry(id).or_default().push(order);
+    /// Gives a command to one node, and again whenever it starts.
+    pub fn tell_always(&mut self, id: u64, command: SupervisorCommand) {
+        self.tell(id, command.clone());
+        self.standing_for.entry(id).or_default().push(command);
     }
 
     /// Waits until a node reports something, or until `deadline`; what the oracle has to say is said meanwhile.
     ///
     /// # Errors
     /// If a node ended by itself.
-    pub async fn attend(&mut self, deadline: Instant) -> Result<Option<(u64, Report)>, ClusterError> {
+    pub async fn attend(&mut self, deadline: Instant) -> Result<Option<(u64, NodeReport)>, ClusterError> {
         match self.postponed.pop_front() {
             Some(report) => Ok(Some(report)),
             None => self.attend_anew(deadline).await,
@@ -340,7 +340,7 @@ impl Cluster {
     }
 
     /// As [`attend`](Cluster::attend), without what was postponed.
-    async fn attend_anew(&mut self, deadline: Instant) -> Result<Option<(u64, Report)>, ClusterError> {
+    async fn attend_anew(&mut self, deadline: Instant) -> Result<Option<(u64, NodeReport)>, ClusterError> {
         loop {
             let due = self.foretold.first_key_value().map(|((due, _), _)| *due);
             tokio::select! {
@@ -354,10 +354,10 @@ impl Cluster {
                     if due.is_none_or(|due| due > Instant::now()) {
                         return Ok(None);
                     }
-                    if let Some(((_, _), (id, life, order))) = self.foretold.pop_first()
+                    if let Some(((_, _), (id, life, command))) = self.foretold.pop_first()
                         && self.members.get(&id).is_some_and(|member| member.life == life)
                     {
-                        self.order(id, order);
+                        self.tell(id, command);
                     }
                 }
             }
@@ -365,27 +365,27 @@ impl Cluster {
     }
 
     /// Takes note of what a node said.
-    fn note(&mut self, id: u64, life: u32, heard: Heard) -> Result<Option<Report>, ClusterError> {
+    fn note(&mut self, id: u64, life: u32, heard: FromNode) -> Result<Option<NodeReport>, ClusterError> {
         let Some(member) = self.members.get_mut(&id).filter(|member| member.life == life) else {
             return Ok(None);
         };
         match heard {
-            Heard::End if member.is_there() => {
+            FromNode::End if member.is_there() => {
                 let log = self.blueprint.directory.join(format!("node-{id}")).join("log.txt");
                 let text = std::fs::read_to_string(&log).unwrap_or_default();
                 let lines: Vec<&str> = text.lines().collect();
                 let last = lines[lines.len().saturating_sub(5)..].join("\n");
                 Err(ClusterError::Ended { id, log, last })
             }
-            Heard::End => Ok(None),
-            Heard::Report(report) => {
+            FromNode::End => Ok(None),
+            FromNode::Report(report) => {
                 match report.as_ref() {
-                    Report::Listening { address, http } => {
+                    NodeReport::Listening { address, http } => {
                         member.address = Some(address.clone());
                         member.http.clone_from(http);
                         self.introduce(id);
                     }
-                    Report::Record { name, record } => {
+                    NodeReport::Record { name, record } => {
                         self.records += 1;
                         let status = match &record.what {
                             Happening::Start { .. } => Some(Status::Idle),
@@ -411,16 +411,16 @@ impl Cluster {
     pub async fn overviews(&mut self, deadline: Instant) -> Result<BTreeMap<u64, Overview>, ClusterError> {
         let asked: Vec<u64> = self.alive().filter(|id| !self.is_paused(*id)).collect();
         for id in &asked {
-            self.order(*id, Order::Status);
+            self.tell(*id, SupervisorCommand::Status);
         }
         let mut answers = BTreeMap::new();
         while answers.len() < asked.len() {
             match self.attend_anew(deadline).await? {
-                Some((id, Report::Status(overview))) => {
+                Some((id, NodeReport::Status(overview))) => {
                     answers.insert(id, overview);
                 }
                 // It stands still and cannot answer.
-                Some(reached @ (_, Report::Reached(_))) => {
+                Some(reached @ (_, NodeReport::Reached(_))) => {
                     self.postponed.push_back(reached);
                     break;
                 }
@@ -435,12 +435,12 @@ impl Cluster {
         let hears = self.hears.clone();
         let member = self.members.get_mut(&id).expect("only members are spawned");
         member.spawn(id, &self.blueprint, hears)?;
-        for order in self.standing.iter().chain(self.standing_for.get(&id).into_iter().flatten()) {
-            member.order(order.clone());
+        for command in self.standing.iter().chain(self.standing_for.get(&id).into_iter().flatten()) {
+            member.tell(command.clone());
         }
         let cut: Vec<u64> = self.cut.iter().filter(|(from, _)| *from == id).map(|(_, to)| *to).collect();
         if !cut.is_empty() {
-            member.order(Order::Cut { to: cut });
+            member.tell(SupervisorCommand::Cut { to: cut });
         }
         Ok(())
     }
@@ -450,10 +450,10 @@ impl Cluster {
         let Some(newcomer) = self.members.get(&id) else { return };
         for (other, member) in self.members.iter().filter(|(other, _)| **other != id) {
             if let Some(address) = &newcomer.address {
-                member.order(Order::Peer { id, address: address.clone() });
+                member.tell(SupervisorCommand::Peer { id, address: address.clone() });
             }
             if let Some(address) = &member.address {
-                newcomer.order(Order::Peer { id: *other, address: address.clone() });
+                newcomer.tell(SupervisorCommand::Peer { id: *other, address: address.clone() });
             }
         }
     }
@@ -498,11 +498,11 @@ fn unix_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64
 }
 
-/// The clients of a scenario's workload, as an order.
-fn clients(workload: &habemus_scenario::Workload, id: u64, stretch: f64) -> Order {
+/// The clients of a scenario's workload, as a command.
+fn clients(workload: &habemus_scenario::Workload, id: u64, stretch: f64) -> SupervisorCommand {
     let takes_part = workload.clients.is_empty() || workload.clients.contains(&id);
-    let longer = |(least, most): (Duration, Duration)| (least.mul_f64(stretch), most.mul_f64(stretch));
-    Order::Clients(Clients {
+    let longer = |(min, max): (Duration, Duration)| (min.mul_f64(stretch), max.mul_f64(stretch));
+    SupervisorCommand::Clients(Clients {
         entries: if takes_part { workload.entries } else { 0 },
         hold: longer(workload.hold),
         think: longer(workload.think),

@@ -7,7 +7,7 @@ use habemus_scenario::{Action, Cue, Latency, Occasion, Scenario, TimeModel, Trig
 use tokio::time::Instant;
 
 use super::{Cluster, ClusterError, clients, moment};
-use crate::control::{Moment, Order, Report};
+use crate::control::{Moment, NodeReport, SupervisorCommand};
 
 /// How long to wait for the end of a run.
 #[derive(Clone, Copy, Debug)]
@@ -24,19 +24,50 @@ impl Default for Limits {
     }
 }
 
-/// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ending {
-    /// Why, in words.
-    pub stop: &'static str,
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndReason {
+    /// The time that was asked for had come.
+    Time,
+    /// The number of events that was asked for was reached.
+    Events,
+    /// All live processes agreed on the leader, as was asked for.
+    Agreement,
+    /// The time limit came before the end that was asked for.
+    TimeLimit,
+    /// A system that never rests was left in peace for long enough.
+    LeftInPeace,
+    /// It came to rest by itself.
+    Rest,
+}
+
+impl EndReason {
+    /// To be shown.
+    pub fn words(self) -> &'static str {
+        match self {
+            EndReason::Time => "the time asked for had come",
+            EndReason::Events => "the number of events asked for was reached",
+            EndReason::Agreement => "all live processes agreed on the leader",
+            EndReason::TimeLimit => "the time limit was reached",
+            EndReason::LeftInPeace => "it was left in peace for long enough",
+            EndReason::Rest => "nothing more could happen",
+        }
+    }
+
     /// Whether it came to rest by itself.
-    pub quiet: bool,
+    pub fn is_quiet(self) -> bool {
+        self == EndReason::Rest
+    }
+
     /// Whether what has not happened by now never will.
-    pub over: bool,
+    pub fn is_over(self) -> bool {
+        matches!(self, EndReason::Rest | EndReason::LeftInPeace)
+    }
+
     /// Whether it came to the end that was asked for.
-    pub complete: bool,
-    /// How long it took.
-    pub after: Duration,
+    pub fn is_complete(self) -> bool {
+        self != EndReason::TimeLimit
+    }
 }
 
 /// So long before their time commands are given and processes started again, which then keep the time themselves.
@@ -99,14 +130,14 @@ pub fn slowness(scenario: &Scenario) -> f64 {
         }
     }
     if let Some(workload) = &scenario.workload {
-        for (least, most) in [workload.hold, workload.think] {
-            if least == most {
-                times.insert(least);
+        for (min, max) in [workload.hold, workload.think] {
+            if min == max {
+                times.insert(min);
             }
         }
     }
     let differences = times.iter().zip(times.iter().skip(1)).map(|(earlier, later)| *later - *earlier);
-    let needed = |least: Duration, time: Duration| least.as_secs_f64() / time.as_secs_f64();
+    let needed = |min: Duration, time: Duration| min.as_secs_f64() / time.as_secs_f64();
     let finest = differences.map(|time| needed(FINEST, time));
     finest.chain(downtimes(scenario).map(|time| needed(RESTART, time))).fold(1.0, f64::max).min(SLOWEST)
 }
@@ -127,7 +158,8 @@ fn downtimes(scenario: &Scenario) -> impl Iterator<Item = Duration> + '_ {
     })
 }
 
-/// Plays `scenario` on a cluster whose nodes stand by. `perpetual` says that the system never comes to rest.
+/// Plays `scenario` on a cluster whose nodes stand by, and says why it ended. `perpetual` says that the system never
+/// comes to rest.
 ///
 /// # Errors
 /// If a node ends by itself or does not come up again.
@@ -136,7 +168,7 @@ pub async fn play(
     scenario: &Scenario,
     perpetual: bool,
     limits: Limits,
-) -> Result<Ending, ClusterError> {
+) -> Result<EndReason, ClusterError> {
     let stretch = cluster.blueprint.stretch;
     arrange(cluster, scenario);
     let (mut timed, mut waiting) = sort(scenario);
@@ -155,12 +187,12 @@ pub async fn play(
     let limit = scenario.time_limit.map(|limit| cluster.instant(limit));
     let peace = cluster.instant(last).max(settled.unwrap_or_else(Instant::now)) + limits.peace;
     let mut rest = Rest::default();
-    let (stop, quiet, over, complete) = loop {
+    loop {
         let now = Instant::now();
         if settled.take_if(|settled| *settled <= now).is_some()
             && let TimeModel::PartiallySynchronous { delta, .. } = scenario.network.model
         {
-            cluster.order_all(Order::LatencyLimit(delta.mul_f64(stretch)));
+            cluster.tell_all(SupervisorCommand::LatencyLimit(delta.mul_f64(stretch)));
         }
         prepare(cluster, &mut timed, now)?;
         if let Some(Timed { action, given, .. }) = timed.pop_if(|cue| cluster.instant(cue.time) <= now) {
@@ -172,37 +204,36 @@ pub async fn play(
         match scenario.until {
             Until::Time(time) if cluster.instant(time) <= now => {
                 cluster.end_at(time);
-                break ("the time asked for had come", false, false, true);
+                return Ok(EndReason::Time);
             }
             Until::Events(events) if cluster.records() >= events => {
-                break ("the number of events asked for was reached", false, false, true);
+                return Ok(EndReason::Events);
             }
             Until::Agree if script_is_over && cluster.agreed_leader().is_some() => {
-                break ("all live processes agreed on the leader", false, false, true);
+                return Ok(EndReason::Agreement);
             }
             _ => {}
         }
         if limit.is_some_and(|limit| limit <= now) || patience <= now {
-            break ("the time limit was reached", false, false, false);
+            return Ok(EndReason::TimeLimit);
         }
         let asks_for_rest = matches!(scenario.until, Until::Quiet | Until::Agree);
         if asks_for_rest && script_is_over {
             if perpetual && peace <= now {
-                break ("it was left in peace for long enough", false, true, true);
+                return Ok(EndReason::LeftInPeace);
             }
             if !perpetual && rest.has_come(cluster).await? {
-                break ("nothing more could happen", true, true, true);
+                return Ok(EndReason::Rest);
             }
         }
         let next = timed.last().map(|cue| cluster.instant(cue.time));
         let soon = now + Duration::from_millis(20);
         let end = if let Until::Time(time) = scenario.until { Some(cluster.instant(time)) } else { None };
         let deadline = [next, settled, limit, end].into_iter().flatten().fold(soon, Instant::min);
-        if let Some((id, Report::Reached(reached))) = cluster.attend(deadline).await? {
+        if let Some((id, NodeReport::Reached(reached))) = cluster.attend(deadline).await? {
             occasion(cluster, id, &reached, &mut waiting).await?;
         }
-    };
-    Ok(Ending { stop, quiet, over, complete, after: cluster.elapsed() })
+    }
 }
 
 /// Tells every node what the network is to be like, where to stand still, and what its clients do.
@@ -213,18 +244,18 @@ fn arrange(cluster: &mut Cluster, scenario: &Scenario) {
         // Messages arrive well within a pulse as it is.
     } else {
         let latency = longer(&network.latency, stretch).to_string();
-        cluster.order_all(Order::Latency { to: None, latency });
+        cluster.tell_all(SupervisorCommand::Latency { to: None, latency });
         for ((from, to), latency) in &network.links {
             let latency = longer(latency, stretch).to_string();
-            cluster.order_always(*from, Order::Latency { to: Some(*to), latency });
+            cluster.tell_always(*from, SupervisorCommand::Latency { to: Some(*to), latency });
         }
-        cluster.order_all(Order::Fifo(network.fifo));
+        cluster.tell_all(SupervisorCommand::Fifo(network.fifo));
     }
     if network.loss > 0.0 {
-        cluster.order_all(Order::Loss(network.loss));
+        cluster.tell_all(SupervisorCommand::Loss(network.loss));
     }
     if network.duplication > 0.0 {
-        cluster.order_all(Order::Duplication(network.duplication));
+        cluster.tell_all(SupervisorCommand::Duplication(network.duplication));
     }
     for id in cluster.ids().to_vec() {
         let breaks: Vec<Moment> = scenario
@@ -238,10 +269,10 @@ fn arrange(cluster: &mut Cluster, scenario: &Scenario) {
             })
             .collect();
         if !breaks.is_empty() {
-            cluster.order_always(id, Order::Break(breaks));
+            cluster.tell_always(id, SupervisorCommand::Break(breaks));
         }
         if let Some(workload) = &scenario.workload {
-            cluster.order(id, clients(workload, id, stretch));
+            cluster.tell(id, clients(workload, id, stretch));
         }
     }
 }
@@ -278,7 +309,7 @@ fn sort(scenario: &Scenario) -> (Vec<Timed>, Vec<Waiting>) {
     (timed, waiting)
 }
 
-/// Gives commands and starts processes again ahead of their time: a node is more punctual than orders to it. `timed`
+/// Gives commands and starts processes again ahead of their time: a node is more punctual than commands to it. `timed`
 /// has the next cue last.
 fn prepare(cluster: &mut Cluster, timed: &mut [Timed], now: Instant) -> Result<(), ClusterError> {
     for cue in timed.iter_mut().rev() {
@@ -292,7 +323,7 @@ fn prepare(cluster: &mut Cluster, timed: &mut [Timed], now: Instant) -> Result<(
                     let member = &cluster.members[id];
                     if member.is_alive() && !member.paused && !cue.given.contains_key(id) {
                         cue.given.insert(*id, member.life);
-                        cluster.order(*id, Order::CommandAt { word: word.clone(), at });
+                        cluster.tell(*id, SupervisorCommand::CommandAt { word: word.clone(), at });
                     }
                 }
             }
@@ -380,12 +411,12 @@ async fn occasion(
         // Who is paused finishes its step first, as in the simulator.
         if matches!(&action, Action::Pause(processes) if processes.contains(&id)) && !went {
             went = true;
-            cluster.order(id, Order::Go);
+            cluster.tell(id, SupervisorCommand::Go);
             let deadline = Instant::now() + Duration::from_secs(2);
             while let Some(report) = cluster.attend_anew(deadline).await? {
                 match report {
-                    (who, Report::Went) if who == id => break,
-                    (_, Report::Reached(_)) => cluster.postponed.push_back(report),
+                    (who, NodeReport::Went) if who == id => break,
+                    (_, NodeReport::Reached(_)) => cluster.postponed.push_back(report),
                     _ => {}
                 }
             }
@@ -393,7 +424,7 @@ async fn occasion(
         perform(cluster, &action, waiting).await?;
     }
     if !went && cluster.members[&id].life == life {
-        cluster.order(id, Order::Go);
+        cluster.tell(id, SupervisorCommand::Go);
     }
     Ok(())
 }

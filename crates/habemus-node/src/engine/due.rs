@@ -14,35 +14,33 @@ const LATE: Duration = Duration::from_millis(100);
 impl Engine {
     /// When something is due.
     pub(super) fn next_due(&self) -> Option<Instant> {
-        if !self.started {
-            return self.begin_at;
+        if !self.start_up.is_over() {
+            return self.start_up.next_due();
         }
-        let scheduled = self.scheduled.first_key_value().map(|((due, _), _)| *due);
-        let held = self.held.first_key_value().map(|((due, ..), _)| *due);
-        let client = self.next_command.as_ref().map(|(due, _)| *due);
-        [scheduled, self.timers.next_due(), held, client].into_iter().flatten().min()
+        let due =
+            [self.scheduled.next_due(), self.timers.next_due(), self.client.next_due(), self.held.next_due()];
+        due.into_iter().flatten().min()
     }
 
     /// Does what is due first, and of what is due at the same time a command before a timer before a message.
     pub(super) async fn wake(&mut self) -> Result<(), EngineError> {
-        if !self.started {
+        if !self.start_up.is_over() {
             return self.begin().await;
         }
         let now = Instant::now();
         let Some(due) = self.next_due().filter(|due| *due <= now) else { return Ok(()) };
         let base = if now.duration_since(due) <= LATE { due } else { now };
-        if let Some(entry) = self.scheduled.first_entry().filter(|entry| entry.key().0 == due) {
-            let word = entry.remove();
+        if let Some(word) = self.scheduled.pop(due) {
             if let Err(reason) = self.command("", &word, base).await? {
                 warn!(%reason, "cannot do what was asked");
             }
         } else if self.timers.next_due() == Some(due) {
             self.ring(now, base).await?;
-        } else if let Some((_, word)) = self.next_command.take_if(|(its, _)| *its == due) {
+        } else if let Some(word) = self.client.pop(due) {
             if let Err(reason) = self.command("", &word, base).await? {
                 warn!(%reason, "the client cannot go on");
             }
-        } else if let Some(((_, from, _), body)) = self.held.pop_first() {
+        } else if let Some((from, body)) = self.held.pop() {
             self.deliver(from, body, base).await?;
         }
         Ok(())
@@ -51,7 +49,7 @@ impl Engine {
     /// A timer has run out.
     async fn ring(&mut self, now: Instant, base: Instant) -> Result<(), EngineError> {
         let Some((due, (name, key))) = self.timers.pop(now) else { return Ok(()) };
-        let elapsed = self.elapsed(now);
+        let elapsed = self.clock.shows(now);
         let Some(instance) = self.instances.get_mut(&name) else { return Ok(()) };
         let mut step = std::mem::take(&mut self.step);
         let rung = instance.machine.timer(&key, elapsed, &mut step);
@@ -59,10 +57,5 @@ impl Engine {
         // Pulses must not drift apart, however late they are.
         let base = if self.parts.facts.synchronous { due } else { base };
         self.carry_out(&name, Cause::Timer(label), step, base).await
-    }
-
-    /// The local clock, for detectors that read it.
-    pub(super) fn elapsed(&self, now: Instant) -> Duration {
-        Duration::from_nanos(self.wall.at(now)).mul_f64(self.drift)
     }
 }

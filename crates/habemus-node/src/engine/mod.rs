@@ -1,12 +1,20 @@
 //! The one task that owns the processes of a node: it takes what happens, one thing after the other, lets a process
 //! handle it, and carries out what the process asks for.
 
-mod carry_out;
+mod breakpoints;
+mod client;
+mod clock;
 mod due;
-mod ending;
-mod orders;
+mod effects;
+mod held;
+mod instance;
+mod requests;
+mod scheduled;
+mod shut_down;
+mod start_up;
+mod tally;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
@@ -16,28 +24,36 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tracing::{error, info, warn};
 
-use crate::control::{Clients, Moment, Order, Overview, Report};
+use crate::control::{NodeReport, Overview, SupervisorCommand};
 use crate::faults::Faults;
 use crate::recorder::{Recorder, Wall};
-use crate::store::{Directory, Store, StoreError};
+use crate::store::{Directory, StoreError};
 use crate::timers::Timers;
 use crate::transport::frame::Body;
 use crate::transport::{Arrivals, Guests, Outgoing, Shared};
-use crate::{MOST_LOCKS, is_name};
+use crate::{MAX_LOCKS, is_name};
+use breakpoints::Breakpoints;
+use client::Client;
+use clock::LocalClock;
 use habemus_machine::{Encoded, Facts, Label, Machine, PlainStep, Random};
+use held::HeldMessages;
+use instance::{Instance, save};
+use scheduled::ScheduledCommands;
+use start_up::{StartUp, Waited};
+use tally::{Absent, Tally};
 
 /// What the engine is asked from within the same program.
 pub(crate) enum Ask {
     /// As a supervisor would.
-    Order(Order),
+    Supervisor(SupervisorCommand),
     /// A command of the problem, to the process of this name, which is started if need be.
     Command { name: String, word: &'static str, done: oneshot::Sender<Result<(), String>> },
     /// Tell me what the process of this name says, beginning with what it said last.
     Listen { name: String, to: mpsc::UnboundedSender<Heard> },
     /// How are things?
     Overview(oneshot::Sender<Overview>),
-    /// Stop, and say when all is in order.
-    Stop(oneshot::Sender<()>),
+    /// Stop in good order.
+    Stop,
 }
 
 /// An output of a process, as bytes of the problem's output type.
@@ -45,7 +61,7 @@ pub(crate) enum Ask {
 pub(crate) struct Heard(pub(crate) Vec<u8>);
 
 /// Whoever wants to hear what a node reports.
-pub type Listener = Box<dyn FnMut(&Report) + Send>;
+pub type Listener = Box<dyn FnMut(&NodeReport) + Send>;
 
 /// Why a node cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -80,7 +96,7 @@ pub(crate) struct Parts {
     pub(crate) trace: bool,
     /// When the run began, in nanoseconds since 1970.
     pub(crate) zero: u64,
-    /// Whether to wait for [`Order::Begin`].
+    /// Whether to wait for [`SupervisorCommand::Begin`].
     pub(crate) standby: bool,
     /// When to start, in nanoseconds since 1970; `None`: at once.
     pub(crate) begin_at: Option<u64>,
@@ -91,57 +107,22 @@ pub(crate) struct Parts {
     pub(crate) listener: Option<Listener>,
 }
 
-/// One process of the node.
-struct Instance {
-    machine: Box<dyn Machine>,
-    store: Option<Store>,
-    recorder: Option<Recorder>,
-    status: Status,
-    /// The last output, for those who begin to listen later.
-    said: Option<Heard>,
-    listeners: Vec<mpsc::UnboundedSender<Heard>>,
-}
-
+/// The task that owns the processes of a node.
 pub(crate) struct Engine {
     parts: Parts,
-    wall: Wall,
-    started: bool,
+    clock: LocalClock,
+    start_up: StartUp,
     instances: BTreeMap<String, Instance>,
     timers: Timers,
-    /// Messages that are held back, by time, then by sender, then in the order in which they came.
-    held: BTreeMap<(Instant, Address, u64), Body>,
-    next_held: u64,
-    /// Commands that were given ahead of their time.
-    scheduled: BTreeMap<(Instant, u64), String>,
-    /// When the last message of each sender is due, which the next may not overtake.
-    last_due: Vec<Option<Instant>>,
-    fifo: bool,
-    drift: f64,
+    held: HeldMessages,
+    scheduled: ScheduledCommands,
+    client: Client,
+    breakpoints: Breakpoints,
     faults: Faults,
     random: Random,
-    suspected: BTreeSet<Address>,
-    /// Those that have said that they stop, and have not come back.
-    gone: BTreeSet<Address>,
-    term: u64,
-    sent: BTreeMap<&'static str, u64>,
-    received: u64,
-    entries: u64,
-    clients: Option<Clients>,
-    next_command: Option<(Instant, String)>,
-    /// When the last wish of a client came up, if they come at a rate.
-    last_wish: Option<Instant>,
-    breaks: Vec<Moment>,
-    /// Orders that came while the engine stood still.
-    deferred: VecDeque<Ask>,
-    /// Frames that came before the process started.
-    early: VecDeque<Arrivals>,
-    /// What was asked before the process started.
-    early_asks: Vec<Ask>,
-    begin_at: Option<Instant>,
-    /// Whether the process was down before: what came then is lost.
-    comes_back: bool,
+    absent: Absent,
+    tally: Tally,
     stopping: bool,
-    stopped: Vec<oneshot::Sender<()>>,
     /// Out-buffer, reused.
     step: PlainStep,
 }
@@ -158,38 +139,21 @@ enum Cause {
 
 impl Engine {
     pub(crate) fn new(parts: Parts) -> Self {
-        let count = parts.peers.len();
+        let begin_at = parts.begin_at.map_or_else(Instant::now, |at| Wall::new(0).instant(at));
         Engine {
-            wall: Wall::new(parts.zero),
-            started: false,
+            clock: LocalClock::new(Wall::new(parts.zero)),
+            start_up: StartUp::new((!parts.standby).then_some(begin_at)),
             instances: BTreeMap::new(),
             timers: Timers::default(),
-            held: BTreeMap::new(),
-            next_held: 0,
-            scheduled: BTreeMap::new(),
-            last_due: vec![None; count],
-            fifo: true,
-            drift: 1.0,
+            held: HeldMessages::new(parts.peers.len()),
+            scheduled: ScheduledCommands::default(),
+            client: Client::default(),
+            breakpoints: Breakpoints::default(),
             faults: Faults::default(),
             random: Random::new(),
-            suspected: BTreeSet::new(),
-            gone: BTreeSet::new(),
-            term: 0,
-            sent: BTreeMap::new(),
-            received: 0,
-            entries: 0,
-            clients: None,
-            next_command: None,
-            last_wish: None,
-            breaks: Vec::new(),
-            deferred: VecDeque::new(),
-            early: VecDeque::new(),
-            early_asks: Vec::new(),
-            begin_at: (!parts.standby)
-                .then(|| parts.begin_at.map_or_else(Instant::now, |at| Wall::new(0).instant(at))),
-            comes_back: false,
+            absent: Absent::default(),
+            tally: Tally::default(),
             stopping: false,
-            stopped: Vec::new(),
             step: PlainStep::default(),
             parts,
         }
@@ -197,23 +161,20 @@ impl Engine {
 
     /// Runs until it is told to stop, or cannot go on.
     pub(crate) async fn run(mut self) -> Result<(), EngineError> {
-        let result = self.live().await;
+        let result = self.event_loop().await;
         if let Err(why) = &result {
             error!(%why, "the node stops");
-        }
-        for done in self.stopped.drain(..) {
-            let _ = done.send(());
         }
         result
     }
 
-    async fn live(&mut self) -> Result<(), EngineError> {
+    async fn event_loop(&mut self) -> Result<(), EngineError> {
         if let Some(directory) = &self.parts.directory {
             // Making room on the disk takes a while, and whoever stands by is not to begin late.
             directory.store("").prepare()?;
         }
         while !self.stopping {
-            while let Some(ask) = self.deferred.pop_front() {
+            while let Some(ask) = self.breakpoints.pop_deferred() {
                 self.answer(ask).await?;
             }
             let due = self.next_due();
@@ -222,21 +183,7 @@ impl Engine {
                     self.answer(ask).await?;
                     continue;
                 }
-                // What has come by now takes its place among what is due: a message that should have been here earlier
-                // comes before a later timer, and one of now after a timer that is late. So a leader that stood
-                // still steps down before it answers anybody.
-                tokio::task::yield_now().await;
-                for _ in 0..self.parts.arrivals.len() {
-                    match self.parts.arrivals.try_recv() {
-                        Ok(Arrivals::Frame { from, body: body @ Body::Message { due: 0, .. } })
-                            if self.started =>
-                        {
-                            self.hold(Instant::now(), from, body);
-                        }
-                        Ok(arrival) => self.arrive(arrival).await?,
-                        Err(_) => break,
-                    }
-                }
+                self.take_what_has_come().await?;
                 self.wake().await?;
                 continue;
             }
@@ -255,13 +202,32 @@ impl Engine {
                 }
             }
         }
-        self.wind_up().await
+        self.shut_down().await
+    }
+
+    /// What has come by now takes its place among what is due: a message that should have been here earlier comes
+    /// before a later timer, and one of now after a timer that is late. So a leader that stood still steps down
+    /// before it answers anybody.
+    async fn take_what_has_come(&mut self) -> Result<(), EngineError> {
+        tokio::task::yield_now().await;
+        for _ in 0..self.parts.arrivals.len() {
+            match self.parts.arrivals.try_recv() {
+                Ok(Arrivals::Frame { from, body: body @ Body::Message { due: 0, .. } })
+                    if self.start_up.is_over() =>
+                {
+                    self.held.hold(Instant::now(), from, body);
+                }
+                Ok(arrival) => self.arrive(arrival).await?,
+                Err(_) => break,
+            }
+        }
+        Ok(())
     }
 
     /// Starts the process without a name, and those that lived here before.
     async fn begin(&mut self) -> Result<(), EngineError> {
-        let begin_at = self.begin_at.unwrap_or_else(Instant::now);
-        self.started = true;
+        let wall = self.clock.wall;
+        let Waited { since, asks, frames } = self.start_up.begin(|at| wall.at(at));
         let mut names = match &self.parts.directory {
             Some(directory) => directory.names()?,
             None => Vec::new(),
@@ -270,20 +236,14 @@ impl Engine {
             names.insert(0, String::new());
         }
         for name in names {
-            self.open(&name, begin_at).await?;
+            self.open(&name, since).await?;
         }
-        let status = self.instances.get("").map_or(Status::Idle, |it| it.status);
-        self.client_reacts(status, begin_at);
-        for ask in std::mem::take(&mut self.early_asks) {
+        self.client_reacts(since);
+        for ask in asks {
             self.answer(ask).await?;
         }
-        let beginning = self.wall.at(begin_at);
-        while let Some(arrival) = self.early.pop_front() {
-            let was_down = self.comes_back
-                && matches!(&arrival, Arrivals::Frame { body: Body::Message { due, .. }, .. } if *due < beginning);
-            if !was_down {
-                self.arrive(arrival).await?;
-            }
+        for frame in frames {
+            self.arrive(frame).await?;
         }
         Ok(())
     }
@@ -314,15 +274,13 @@ impl Engine {
         };
         info!(process = name, recovered = recovered.is_some(), "started");
         let mut step = std::mem::take(&mut self.step);
-        let elapsed = self.elapsed(Instant::now());
+        let elapsed = self.clock.shows(Instant::now());
         let begun = machine.start(recovered.as_deref(), elapsed, &mut step);
         begun.map_err(|_| EngineError::Stored {
             name: name.to_owned(),
             algorithm: self.parts.facts.algorithm,
         })?;
-        let instance =
-            Instance { machine, store, recorder, status: Status::Idle, said: None, listeners: Vec::new() };
-        self.instances.insert(name.to_owned(), instance);
+        self.instances.insert(name.to_owned(), Instance::new(machine, store, recorder));
         if !name.is_empty() {
             for peer in self.parts.peers.iter().flatten() {
                 peer.send(Body::Open { name: name.to_owned() }, false);
@@ -349,7 +307,7 @@ impl Engine {
     async fn arrive(&mut self, arrival: Arrivals) -> Result<(), EngineError> {
         match arrival {
             Arrivals::Peer(peer) => {
-                if self.gone.remove(&peer) {
+                if self.absent.stopped.remove(&peer) {
                     self.hear_of(Suspicion::Restore(peer)).await?;
                 }
                 if let Some(outgoing) = &self.parts.peers[peer.index()] {
@@ -360,7 +318,7 @@ impl Engine {
                     }
                 }
             }
-            frame if !self.started => self.early.push_back(frame),
+            frame if !self.start_up.is_over() => self.start_up.defer_frame(frame),
             Arrivals::Frame { from, body } => match body {
                 Body::Open { name } => {
                     if self.admit(&name, from) {
@@ -369,31 +327,22 @@ impl Engine {
                 }
                 Body::Goodbye => self.miss(from).await?,
                 Body::Message { due, .. } => {
-                    let last = self.last_due[from.index()].filter(|_| self.fifo);
-                    // Almost always nothing is held back.
-                    if due == 0 && last.is_none() {
+                    if due == 0 && self.held.lets_pass(from) {
                         return self.deliver(from, body, Instant::now()).await;
                     }
-                    let due = if due == 0 { Instant::now() } else { self.wall.instant(due) };
-                    let due = last.map_or(due, |last| last.max(due));
-                    self.last_due[from.index()] = Some(due);
-                    self.hold(due, from, body);
+                    let due = if due == 0 { Instant::now() } else { self.clock.wall.instant(due) };
+                    self.held.hold_in_order(due, from, body);
                 }
             },
         }
         Ok(())
     }
 
-    fn hold(&mut self, due: Instant, from: Address, body: Body) {
-        self.next_held += 1;
-        self.held.insert((due, from, self.next_held), body);
-    }
-
     /// Whether a peer may have a process of this name started here.
     fn admit(&self, name: &str, from: Address) -> bool {
         let known = self.instances.contains_key(name);
         let has_names = self.parts.facts.problem == "mutual exclusion";
-        let fine = known || (has_names && is_name(name) && self.instances.len() <= MOST_LOCKS);
+        let fine = known || (has_names && is_name(name) && self.instances.len() <= MAX_LOCKS);
         if !fine {
             warn!(peer = self.id(from), "asks for a lock whose name will not do, or for one too many");
         }
@@ -408,12 +357,12 @@ impl Engine {
             }
             self.open(&name, base).await?;
         }
-        let elapsed = self.elapsed(Instant::now());
+        let elapsed = self.clock.shows(Instant::now());
         let Some(instance) = self.instances.get_mut(&name) else { return Ok(()) };
         let mut step = std::mem::take(&mut self.step);
         match instance.machine.message(from, &bytes, elapsed, &mut step) {
             Ok(label) => {
-                self.received += 1;
+                self.tally.received += 1;
                 self.carry_out(&name, Cause::Deliver { from, number, clock, label }, step, base).await
             }
             Err(why) => {
@@ -440,12 +389,12 @@ impl Engine {
                 let algorithm = self.parts.facts.algorithm;
                 return Ok(Err(format!("{algorithm} has no names: only locks have")));
             }
-            if self.instances.len() > MOST_LOCKS {
-                return Ok(Err(format!("a node has at most {MOST_LOCKS} locks")));
+            if self.instances.len() > MAX_LOCKS {
+                return Ok(Err(format!("a node has at most {MAX_LOCKS} locks")));
             }
             self.open(name, base).await?;
         }
-        let elapsed = self.elapsed(Instant::now());
+        let elapsed = self.clock.shows(Instant::now());
         let Some(instance) = self.instances.get_mut(name) else { return Ok(Err("it is gone".to_owned())) };
         let mut step = std::mem::take(&mut self.step);
         match instance.machine.command(word, elapsed, &mut step) {
@@ -468,25 +417,19 @@ impl Engine {
     /// Whoever knows says who crashed or came back.
     async fn foretell(&mut self, name: &str, suspicion: Suspicion) -> Result<(), EngineError> {
         let now = Instant::now();
-        let elapsed = self.elapsed(now);
+        let elapsed = self.clock.shows(now);
         let Some(instance) = self.instances.get_mut(name) else { return Ok(()) };
         let mut step = std::mem::take(&mut self.step);
         instance.machine.suspicion(suspicion, elapsed, &mut step);
         self.carry_out(name, Cause::Suspicion(suspicion), step, now).await
     }
 
-    fn id(&self, place: Address) -> u64 {
-        self.parts.endpoint.ids[place.index()]
+    fn id(&self, address: Address) -> u64 {
+        self.parts.endpoint.ids[address.index()]
     }
 
-    fn place(&self, id: u64) -> Option<Address> {
+    fn address(&self, id: u64) -> Option<Address> {
         let index = self.parts.endpoint.ids.iter().position(|other| *other == id);
         index.map(|index| Address(index as u32))
     }
-}
-
-/// Stores on another thread: the disk may be slow, and heartbeats must go on.
-async fn save(mut store: Store, value: Vec<u8>) -> Result<Store, StoreError> {
-    let saved = tokio::task::spawn_blocking(move || store.save(&value).map(|()| store)).await;
-    saved.expect("storing does not panic")
 }

@@ -81,7 +81,7 @@ pub enum Body {
         name: String,
         /// The number by which traces find it again.
         number: u64,
-        /// The sender's vector clock: places and counts. Empty if nobody records.
+        /// The sender's vector clock: addresses and counts. Empty if nobody records.
         clock: Vec<(u32, u32)>,
         /// When the receiver is to take it, in nanoseconds since the run began; 0: at once. It makes a pretended
         /// latency as long as it should be, however long the real way was.

@@ -31,7 +31,7 @@ pub(crate) enum Arrivals {
     Frame { from: Address, body: Body },
 }
 
-/// What is known of those that dial, by place.
+/// What is known of those that dial, by address.
 #[derive(Debug)]
 pub(crate) struct Guests(Vec<Arc<Mutex<Guest>>>);
 
@@ -103,7 +103,7 @@ pub(crate) async fn listen(
 struct Visit {
     framed: Framed<Stream, tokio_util::codec::LengthDelimitedCodec>,
     id: u64,
-    place: Address,
+    from: Address,
     guest: Arc<Mutex<Guest>>,
     connection: u64,
 }
@@ -122,11 +122,11 @@ async fn meet(stream: TcpStream, endpoint: &Shared, guests: &Guests) -> io::Resu
             return refuse(framed, endpoint, reason, &address.to_string()).await;
         }
     };
-    let place = match check(&hello, endpoint, &named) {
-        Ok(place) => place,
+    let from = match check(&hello, endpoint, &named) {
+        Ok(from) => from,
         Err(reason) => return refuse(framed, endpoint, reason, &address.to_string()).await,
     };
-    let guest = Arc::clone(&guests.0[place.index()]);
+    let guest = Arc::clone(&guests.0[from.index()]);
     let (connection, received) = {
         let mut guest = guest.lock().await;
         if guest.life != hello.life {
@@ -139,7 +139,7 @@ async fn meet(stream: TcpStream, endpoint: &Shared, guests: &Guests) -> io::Resu
     let FramedParts { io, read_buf, .. } = framed.into_parts();
     let mut parts = FramedParts::new::<bytes::Bytes>(io, codec(FRAME_LIMIT));
     parts.read_buf = read_buf;
-    Ok(Some(Visit { framed: Framed::from_parts(parts), id: hello.from, place, guest, connection }))
+    Ok(Some(Visit { framed: Framed::from_parts(parts), id: hello.from, from, guest, connection }))
 }
 
 /// Whether this node and the one that dials belong together; the reason if not.
@@ -154,8 +154,8 @@ fn check(hello: &Hello, endpoint: &Shared, named: &Named) -> Result<Address, Str
     if hello.to != me {
         return Err(format!("this is node {me}, not {}: check the addresses of the peers", hello.to));
     }
-    let place = endpoint.ids.iter().position(|id| *id == from).filter(|_| from != me);
-    let Some(place) = place else {
+    let index = endpoint.ids.iter().position(|id| *id == from).filter(|_| from != me);
+    let Some(index) = index else {
         return Err(format!("node {from} is not among the peers of node {me}"));
     };
     if hello.system != endpoint.system {
@@ -167,7 +167,7 @@ fn check(hello: &Hello, endpoint: &Shared, named: &Named) -> Result<Address, Str
     if !named(from) {
         return Err(format!("the certificate does not name node {from}"));
     }
-    Ok(Address(place as u32))
+    Ok(Address(index as u32))
 }
 
 async fn refuse(
@@ -187,7 +187,7 @@ impl Visit {
     /// Passes on what comes, until the connection breaks or another takes its place; says why it ended.
     async fn read(mut self, endpoint: &Shared, arrivals: &mpsc::Sender<Arrivals>) -> io::Error {
         let over = || io::Error::other("the node stops");
-        if arrivals.send(Arrivals::Peer(self.place)).await.is_err() {
+        if arrivals.send(Arrivals::Peer(self.from)).await.is_err() {
             return over();
         }
         loop {
@@ -220,7 +220,7 @@ impl Visit {
             }
             count(&endpoint.traffic.received, 1);
             count(&endpoint.traffic.received_bytes, piece.len() as u64 + 4);
-            if arrivals.send(Arrivals::Frame { from: self.place, body: frame.body }).await.is_err() {
+            if arrivals.send(Arrivals::Frame { from: self.from, body: frame.body }).await.is_err() {
                 return over();
             }
             guest.received = frame.number;

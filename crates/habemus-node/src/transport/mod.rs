@@ -10,7 +10,7 @@ mod stream;
 
 pub(crate) use incoming::{Arrivals, Guests, listen};
 pub(crate) use outgoing::Outgoing;
-pub use queue::{MOST_KEPT, MOST_WAITING, PATIENCE};
+pub use queue::{MAX_KEPT, MAX_WAITING, PATIENCE};
 pub(crate) use stream::Named;
 
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::tls::Tls;
 pub(crate) struct Endpoint {
     /// This node.
     pub(crate) id: u64,
-    /// All nodes, by place.
+    /// All nodes, by address.
     pub(crate) ids: Vec<u64>,
     /// The cluster's name.
     pub(crate) cluster: String,

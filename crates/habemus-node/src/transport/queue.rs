@@ -9,10 +9,10 @@ use tokio::time::Instant;
 use super::frame::{Body, Frame};
 
 /// So many frames wait at most; one more is dropped.
-pub const MOST_WAITING: usize = 4096;
+pub const MAX_WAITING: usize = 4096;
 
 /// So many frames are kept after sending, for the case that the connection breaks before they arrive.
-pub const MOST_KEPT: usize = 512;
+pub const MAX_KEPT: usize = 512;
 
 /// So long a frame waits for a peer that is away. Who comes later finds as little as in the simulator, where what
 /// is sent to a process that is down is lost.
@@ -21,7 +21,7 @@ pub const PATIENCE: Duration = Duration::from_secs(2);
 /// The queue to one peer.
 ///
 /// While the same life of the peer is connected, or comes back, every frame arrives once and in order, unless more
-/// than [`MOST_KEPT`] were on their way when the connection broke or more than [`MOST_WAITING`] wait.
+/// than [`MAX_KEPT`] were on their way when the connection broke or more than [`MAX_WAITING`] wait.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     /// Frames in order; the first `sent` of them have been sent.
@@ -49,7 +49,7 @@ impl Queue {
         if !self.connected {
             self.forget_old(now);
         }
-        if self.waiting() >= MOST_WAITING {
+        if self.waiting() >= MAX_WAITING {
             return false;
         }
         self.last += 1;
@@ -63,7 +63,7 @@ impl Queue {
     pub(crate) fn next(&mut self) -> Option<Bytes> {
         let bytes = self.frames.get(self.sent)?.bytes.clone();
         self.sent += 1;
-        if self.sent > MOST_KEPT {
+        if self.sent > MAX_KEPT {
             self.frames.pop_front();
             self.sent -= 1;
         }
@@ -171,12 +171,12 @@ mod tests {
     #[test]
     fn there_is_room_for_so_many_and_no_more() {
         let (mut queue, now) = (Queue::default(), Instant::now());
-        assert!((0..MOST_WAITING).all(|name| queue.push(body(name), now, now)));
+        assert!((0..MAX_WAITING).all(|name| queue.push(body(name), now, now)));
         assert!(!queue.push(body(0), now, now));
         queue.connect(7, 0, now);
-        assert_eq!(numbers(&mut queue).len(), MOST_WAITING);
+        assert_eq!(numbers(&mut queue).len(), MAX_WAITING);
         // Only the last ones are kept for a second try.
         queue.connect(7, 0, now);
-        assert_eq!(numbers(&mut queue).len(), MOST_KEPT);
+        assert_eq!(numbers(&mut queue).len(), MAX_KEPT);
     }
 }

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use habemus::catalogue::{ENTRIES, Entry, Request};
 use habemus::{Id, Status};
 use habemus_node::cluster::Cluster;
-use habemus_node::{Clients, Order, Report};
+use habemus_node::{Clients, NodeReport, SupervisorCommand};
 use habemus_report::{Ending, judge};
 use habemus_scenario::Expectations;
 use habemus_trace::Happening;
@@ -31,8 +31,8 @@ async fn start(scratch: &Scratch, entry: &Entry, count: u64) -> Cluster {
     Cluster::start(blueprint, &[]).await.unwrap_or_else(|why| panic!("{}: {why}", entry.name))
 }
 
-fn command(word: &str) -> Order {
-    Order::Command { word: word.to_owned(), name: String::new() }
+fn command(word: &str) -> SupervisorCommand {
+    SupervisorCommand::Command { word: word.to_owned(), name: String::new() }
 }
 
 /// The monitors find nothing in what the nodes recorded.
@@ -75,7 +75,7 @@ async fn elects(entry: &'static Entry) {
     let mut cluster = start(&scratch, entry, 4).await;
     cluster.begin();
     for id in if anonymous { 1..=1 } else { 1..=4 } {
-        cluster.order(id, command("elect"));
+        cluster.tell(id, command("elect"));
     }
     until(&mut cluster, &format!("{}: a leader", entry.name), |it| {
         is_settled(it) && (anonymous || it.agreed_leader().is_some())
@@ -86,7 +86,7 @@ async fn elects(entry: &'static Entry) {
     cluster.kill(victim).await;
     if matches!(entry.name, "anonymous-ring" | "itai-rodeh") {
         // Nobody knows whom to miss: somebody must ask for another election.
-        cluster.order(victim % 4 + 1, command("elect"));
+        cluster.tell(victim % 4 + 1, command("elect"));
     }
     until(&mut cluster, &format!("{}: a leader after {victim} crashed", entry.name), |it| {
         let agreed = if anonymous { leading(it) } else { it.agreed_leader() };
@@ -127,22 +127,22 @@ async fn excludes(entry: &'static Entry) {
     let ms = Duration::from_millis;
     let clients = Clients { entries: 2, hold: (ms(2), ms(5)), think: (ms(0), ms(20)), wish_every: None };
     for id in 1..=4 {
-        cluster.order(id, Order::Clients(clients));
+        cluster.tell(id, SupervisorCommand::Clients(clients));
     }
     entries(&mut cluster, entry, 8).await;
     until(&mut cluster, "all are outside", |it| it.alive().all(|id| it.status(id) == Some(Status::Idle)))
         .await;
     // From now on nobody leaves unasked.
     let hour = Duration::from_secs(3600);
-    cluster.order(2, Order::Clients(Clients { entries: 0, hold: (hour, hour), ..clients }));
+    cluster.tell(2, SupervisorCommand::Clients(Clients { entries: 0, hold: (hour, hour), ..clients }));
     // The last one inside is 2: where there is a token, it is not 4 that takes it along.
-    cluster.order(2, command("acquire"));
+    cluster.tell(2, command("acquire"));
     until(&mut cluster, &format!("{}: 2 is inside", entry.name), |it| it.status(2) == Some(Status::Inside))
         .await;
     cluster.kill(4).await;
-    cluster.order(2, command("release"));
+    cluster.tell(2, command("release"));
     until(&mut cluster, "2 is outside", |it| it.status(2) == Some(Status::Idle)).await;
-    cluster.order(3, command("acquire"));
+    cluster.tell(3, command("acquire"));
     match then {
         Then::GoOn => {
             let what = format!("{}: 3 is inside although 4 crashed", entry.name);
@@ -168,7 +168,7 @@ async fn entries(cluster: &mut Cluster, entry: &Entry, count: usize) {
     while seen < count {
         assert!(Instant::now() < deadline, "{}: only {seen} of {count} entries in time", entry.name);
         let report = cluster.attend(deadline).await.expect("no node ends by itself");
-        if let Some((_, Report::Record { record, .. })) = report
+        if let Some((_, NodeReport::Record { record, .. })) = report
             && matches!(record.what, Happening::Output { status: Some(Status::Inside), .. })
         {
             seen += 1;
@@ -190,7 +190,7 @@ async fn decides(entry: &'static Entry) {
     let mut cluster = start(&scratch, entry, 4).await;
     cluster.begin();
     for id in 1..=4 {
-        cluster.order(id, command("propose 1"));
+        cluster.tell(id, command("propose 1"));
     }
     until(&mut cluster, &format!("{}: a decision of all", entry.name), |it| {
         it.alive().all(|id| it.status(id) == Some(Status::Decided))

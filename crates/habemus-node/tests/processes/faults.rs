@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use habemus::Status;
-use habemus_node::Order;
+use habemus_node::SupervisorCommand;
 use habemus_trace::Happening;
 use tokio::time::Instant;
 
@@ -13,7 +13,7 @@ use crate::bench::{Scratch, cluster, until};
 async fn the_bully_elects_survives_its_leader_and_takes_it_back() {
     let scratch = Scratch::new();
     let mut cluster = cluster(&scratch, "bully", 3, &["--detector", "heartbeat"]).await;
-    cluster.order(1, Order::Command { word: "elect".to_owned(), name: String::new() });
+    cluster.tell(1, SupervisorCommand::Command { word: "elect".to_owned(), name: String::new() });
     until(&mut cluster, "3 leads", |it| it.agreed_leader() == Some(3)).await;
     cluster.kill(3).await;
     until(&mut cluster, "2 leads", |it| it.agreed_leader() == Some(2)).await;
@@ -71,7 +71,7 @@ async fn a_leader_that_reaches_nobody_is_replaced_by_the_majority() {
 async fn times_to_replace_a_leader(algorithm: &str, flags: &[&str]) -> [Duration; 2] {
     let scratch = Scratch::new();
     let mut cluster = cluster(&scratch, algorithm, 5, flags).await;
-    cluster.order(1, Order::Command { word: "elect".to_owned(), name: String::new() });
+    cluster.tell(1, SupervisorCommand::Command { word: "elect".to_owned(), name: String::new() });
     let mut times = [Duration::ZERO; 2];
     for (kindly, time) in times.iter_mut().enumerate() {
         until(&mut cluster, "all agree", |it| it.agreed_leader().is_some()).await;
@@ -109,10 +109,10 @@ async fn a_leader_that_is_told_to_stop_need_not_be_missed_first() {
 async fn a_holder_that_is_told_to_stop_hands_the_lock_over() {
     let scratch = Scratch::new();
     let mut cluster = cluster(&scratch, "coordinator", 3, &[]).await;
-    let acquire = || Order::Command { word: "acquire".to_owned(), name: String::new() };
-    cluster.order(2, acquire());
+    let acquire = || SupervisorCommand::Command { word: "acquire".to_owned(), name: String::new() };
+    cluster.tell(2, acquire());
     until(&mut cluster, "2 is inside", |it| it.status(2) == Some(Status::Inside)).await;
-    cluster.order(3, acquire());
+    cluster.tell(3, acquire());
     until(&mut cluster, "3 waits", |it| it.status(3) == Some(Status::Waiting)).await;
     cluster.terminate(2).await;
     until(&mut cluster, "3 is inside", |it| it.status(3) == Some(Status::Inside)).await;
@@ -123,9 +123,9 @@ async fn a_holder_that_is_told_to_stop_hands_the_lock_over() {
 async fn locks_have_names_and_do_not_wait_for_each_other() {
     let scratch = Scratch::new();
     let mut cluster = cluster(&scratch, "ricart-agrawala", 3, &[]).await;
-    let named = |name: &str| Order::Command { word: "acquire".to_owned(), name: name.to_owned() };
-    cluster.order(1, named("orders"));
-    cluster.order(2, named("stock"));
+    let named = |name: &str| SupervisorCommand::Command { word: "acquire".to_owned(), name: name.to_owned() };
+    cluster.tell(1, named("orders"));
+    cluster.tell(2, named("stock"));
     let deadline = Instant::now() + crate::bench::LONG;
     loop {
         let overviews = cluster.overviews(deadline).await.unwrap();

@@ -7,7 +7,7 @@ use habemus::Id;
 use habemus::catalogue::{ENTRIES, Request};
 use habemus_machine::Random;
 use habemus_node::cluster::Cluster;
-use habemus_node::{Clients, Order};
+use habemus_node::{Clients, SupervisorCommand};
 use habemus_report::{Ending, Report, judge};
 use habemus_scenario::Expectations;
 use tokio::time::Instant;
@@ -116,7 +116,7 @@ async fn an_elected_coordinator_keeps_its_promises_whatever_happens() {
     let started = Cluster::start(blueprint(&scratch, entry.name, 5, &flags), &[]).await;
     let mut cluster = started.expect("they come up");
     let ms = Duration::from_millis;
-    cluster.order_all(Order::Clients(Clients {
+    cluster.tell_all(SupervisorCommand::Clients(Clients {
         entries: 1000,
         hold: (ms(5), ms(50)),
         think: (ms(5), ms(100)),

@@ -16,7 +16,7 @@ impl Engine {
     pub(super) async fn miss(&mut self, peer: Address) -> Result<(), EngineError> {
         let facts = &self.parts.facts;
         info!(peer = self.id(peer), "has stopped");
-        if !facts.hears_of_suspicions || facts.oracle.is_some() || !self.gone.insert(peer) {
+        if !facts.hears_of_suspicions || facts.oracle.is_some() || !self.absent.stopped.insert(peer) {
             return Ok(());
         }
         self.hear_of(Suspicion::Suspect(peer)).await
@@ -31,7 +31,7 @@ impl Engine {
     }
 
     /// Leaves what it is in, hands over what it can, and lets what it has sent get out.
-    pub(super) async fn wind_up(&mut self) -> Result<(), EngineError> {
+    pub(super) async fn shut_down(&mut self) -> Result<(), EngineError> {
         let inside: Vec<String> = self
             .instances
             .iter()
@@ -44,20 +44,20 @@ impl Engine {
         }
         let now = Instant::now();
         for name in self.instances.keys().cloned().collect::<Vec<_>>() {
-            let elapsed = self.elapsed(now);
+            let elapsed = self.clock.shows(now);
             let Some(instance) = self.instances.get_mut(&name) else { continue };
             let mut step = std::mem::take(&mut self.step);
             instance.machine.stop(elapsed, &mut step);
             self.carry_out(&name, Cause::Stop, step, now).await?;
         }
-        let at = self.wall.at(Instant::now());
+        let at = self.clock.wall.at(Instant::now());
         for instance in self.instances.values_mut() {
             if let Some(recorder) = &mut instance.recorder {
                 recorder.record(at, Happening::Crash);
                 recorder.commit(|_| {})?;
             }
-            // Whoever listens learns that it is over before anybody else can take its place.
-            instance.listeners.clear();
+            // Whoever listens learns that it is over before anybody else can take over.
+            instance.fall_silent();
         }
         tokio::task::yield_now().await;
         for peer in self.parts.peers.iter().flatten() {
