@@ -1,4 +1,5 @@
-//! Any bytes against the decoders: they may refuse them, and whatever they take comes out again as it went in.
+//! Any bytes against the decoders: they may refuse them, and whatever they take comes out again as it went
+//! in.
 
 #![no_main]
 

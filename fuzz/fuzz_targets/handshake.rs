@@ -1,5 +1,5 @@
-//! Any bytes against a listening node: as a stranger, with a greeting of sorts, and as a peer that has been let in. They
-//! may cost the connection, never the node.
+//! Any bytes against a listening node: as a stranger, with a greeting of sorts, and as a peer that has been
+//! let in. They may cost the connection, never the node.
 
 #![no_main]
 
@@ -42,7 +42,8 @@ fuzz_target!(|bytes: &[u8]| {
 /// What goes over the connection.
 fn said(way: u8, hello: &Hello, bytes: &[u8]) -> Vec<u8> {
     let message = |name: &str| {
-        let body = Body::Message { name: name.to_owned(), number: 0, clock: Vec::new(), due: 0, bytes: bytes.to_vec() };
+        let (name, clock, bytes) = (name.to_owned(), Vec::new(), bytes.to_vec());
+        let body = Body::Message { name, number: 0, clock, due: 0, bytes };
         Frame { number: 1, body }.encode_with_length().to_vec()
     };
     let greeting = framed(&hello.encode());

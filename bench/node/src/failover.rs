@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use crate::{Bench, Row};
 
-/// `timeout` is the detection timeout in force: with heartbeats, after how long a silent process is suspected; in the
-/// majority election, the shortest time after which a follower misses its leader.
+/// `timeout` is the detection timeout in force: with heartbeats, after how long a silent process is
+/// suspected; in the majority election, the shortest time after which a follower misses its leader.
 pub(crate) async fn measure(
     program: &Path,
     algorithm: &str,
@@ -39,7 +39,8 @@ pub(crate) async fn measure(
     let (min, median, max) = (ratios[0], ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
     Ok(Row {
         what: format!(
-            "{algorithm}, 5 nodes: leader killed until all survivors agree, over the timeout of {timeout:?} ({rounds} rounds)"
+            "{algorithm}, 5 nodes: leader killed until all survivors agree, over the timeout of {timeout:?} \
+             ({rounds} rounds)"
         ),
         measured: format!("{median:.2} ({min:.2} to {max:.2})"),
         required: "at most 1.3 at the median",

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use habemus_node::cluster::ClusterError;
-use habemus_node::{Clients, SupervisorCommand, Overview};
+use habemus_node::{Clients, Overview, SupervisorCommand};
 use tokio::time::Instant;
 
 use crate::{Bench, Row};

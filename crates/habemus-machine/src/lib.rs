@@ -1,10 +1,10 @@
 //! A process of any type behind one interface that speaks bytes and plain data.
 //!
-//! The catalogue hands out systems whose type is known only to the compiler. [`build`] wraps one process of such a
-//! system in a [`Machine`], and [`erase`] one of a system that is in no catalogue. This is the only part of the driver
-//! that is compiled once per algorithm, so it does nothing but translate; transport, timers, storage and records are
-//! the same code for all. It is a crate of its own so that whoever works on those does not wait for every algorithm to
-//! be compiled again.
+//! The catalogue hands out systems whose type is known only to the compiler. [`build`] wraps one process of
+//! such a system in a [`Machine`], and [`erase`] one of a system that is in no catalogue. This is the only
+//! part of the driver that is compiled once per algorithm, so it does nothing but translate; transport,
+//! timers, storage and records are the same code for all. It is a crate of its own so that whoever works on
+//! those does not wait for every algorithm to be compiled again.
 
 use habemus::catalogue::{self, Request, Setup, SetupError, Visitor};
 use habemus::{Address, Problem, Process};
@@ -21,8 +21,8 @@ pub use machine::Machine;
 pub use plain::{Encoded, Garbled, Label, PlainEffect, PlainStep};
 pub use random::Random;
 
-/// Makes the process at the address `me` in the system that `request` describes. `describe` says whether labels are
-/// wanted.
+/// Makes the process at the address `me` in the system that `request` describes. `describe` says whether
+/// labels are wanted.
 ///
 /// # Errors
 /// If the request makes no sense.

@@ -4,7 +4,8 @@ use std::fmt::{Debug, Display};
 
 use habemus::{Address, Delay, Status, Suspicion};
 
-/// Everything that one handler asked for: a [`Step`](habemus::Step) without its type. It is reused from call to call.
+/// Everything that one handler asked for: a [`Step`](habemus::Step) without its type. It is reused from call
+/// to call.
 #[derive(Debug, Default)]
 pub struct PlainStep {
     /// What stable storage must hold before anything else is done.

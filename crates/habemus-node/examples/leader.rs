@@ -1,7 +1,7 @@
 //! An application that does something only while it leads: `cargo run -p habemus-node --example leader`.
 //!
-//! Three nodes live in this one program, to make the example complete. In real life each is a program of its own,
-//! with a data directory and the addresses of the others in its settings.
+//! Three nodes live in this one program, to make the example complete. In real life each is a program of its
+//! own, with a data directory and the addresses of the others in its settings.
 
 use habemus_node::{ElectionEvent, Node, Settings};
 

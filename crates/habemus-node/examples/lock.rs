@@ -1,6 +1,7 @@
 //! Two applications that share a resource: `cargo run -p habemus-node --example lock`.
 //!
-//! The coordinator gives fencing tokens; the resource refuses a write whose token is older than one it has seen.
+//! The coordinator gives fencing tokens; the resource refuses a write whose token is older than one it has
+//! seen.
 
 use habemus_node::{Node, Settings};
 

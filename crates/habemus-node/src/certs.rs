@@ -45,7 +45,8 @@ pub fn node_files(directory: &Path, id: u64) -> TlsFiles {
     }
 }
 
-/// Makes certificates for these nodes, and keys for algorithms that sign. An authority that is in the directory already signs them; otherwise one is made.
+/// Makes certificates for these nodes, and keys for algorithms that sign. An authority that is in the
+/// directory already signs them; otherwise one is made.
 ///
 /// # Errors
 /// If the files cannot be written, or the authority's cannot be read.

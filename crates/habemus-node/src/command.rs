@@ -44,7 +44,8 @@ pub struct NodeArgs {
     /// The cluster's name: nodes of different clusters refuse each other [default: habemus].
     #[arg(long, value_name = "NAME", env = "HABEMUS_CLUSTER")]
     cluster: Option<String>,
-    /// All identifiers in the order of their addresses, which matters on a ring [default: itself and the peers, sorted].
+    /// All identifiers in the order of their addresses, which matters on a ring [default: itself and the
+    /// peers, sorted].
     #[arg(long, value_name = "IDS", env = "HABEMUS_IDS")]
     ids: Option<String>,
     /// How the processes are connected [default: the algorithm's].
@@ -89,8 +90,8 @@ pub struct NodeArgs {
     /// This node's private key.
     #[arg(long, value_name = "FILE", env = "HABEMUS_TLS_KEY", requires = "tls_authority")]
     tls_key: Option<PathBuf>,
-    /// A directory with the keys of an algorithm that signs (`habemus certs` makes them): node-ID.sign of this node,
-    /// node-ID.public of all.
+    /// A directory with the keys of an algorithm that signs (`habemus certs` makes them): node-ID.sign of
+    /// this node, node-ID.public of all.
     #[arg(long, value_name = "DIR", env = "HABEMUS_KEYS")]
     keys: Option<PathBuf>,
     /// What to log: error, warn, info, debug, or a filter such as habemus_node=debug [default: info].
@@ -185,8 +186,9 @@ pub fn main() -> ExitCode {
     ended(Program::parse().node.run())
 }
 
-/// A program that is a node and runs an algorithm of its own: `setup` makes the system of the processes with these
-/// identifiers, and `arguments` are what `habemus node` understands, but for what only the catalogue knows.
+/// A program that is a node and runs an algorithm of its own: `setup` makes the system of the processes with
+/// these identifiers, and `arguments` are what `habemus node` understands, but for what only the catalogue
+/// knows.
 ///
 /// A [`Cluster`](crate::cluster::Cluster) of such a program starts it with
 /// [`Program::this`](crate::cluster::Program::this) and the words in front of `arguments`.

@@ -1,7 +1,7 @@
 //! Faults that a node plays on what it sends, when whoever supervises it says so.
 //!
-//! They make a cut or a slow link on loopback possible without any privilege, and let a scenario that ran in the
-//! simulator run here over the network that it describes.
+//! They make a cut or a slow link on loopback possible without any privilege, and let a scenario that ran in
+//! the simulator run here over the network that it describes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

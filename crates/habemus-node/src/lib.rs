@@ -1,14 +1,15 @@
 //! The algorithms of habemus between real processes over a real network.
 //!
-//! A [`Node`] runs one process of any algorithm of the catalogue: it listens and dials, keeps what must survive a
-//! crash on disk, beats its timers, and tells the application what the process says. An application asks it for
-//! what it needs:
+//! A [`Node`] runs one process of any algorithm of the catalogue: it listens and dials, keeps what must
+//! survive a crash on disk, beats its timers, and tells the application what the process says. An application
+//! asks it for what it needs:
 //!
 //! - [`Node::election`]: who leads, as a watch, and events when this node is elected or loses its leadership.
 //! - [`Node::locks`]: named locks; a guard carries its fencing token and releases when dropped.
 //!
 //! # Example
-//! Three nodes in one program elect a leader. In real life each is a program of its own, on a machine of its own.
+//! Three nodes in one program elect a leader. In real life each is a program of its own, on a machine of its
+//! own.
 //! ```
 //! use habemus_node::{Node, Settings};
 //!

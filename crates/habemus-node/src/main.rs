@@ -1,4 +1,5 @@
-//! The program `habemus-node`: `habemus node` alone, without simulator and pictures, for machines that run nothing else.
+//! The program `habemus-node`: `habemus node` alone, without simulator and pictures, for machines that run
+//! nothing else.
 
 use std::process::ExitCode;
 

@@ -93,9 +93,9 @@ impl Node {
         Node::launch(settings, subject, listener).await
     }
 
-    /// Starts a node that runs one process of an algorithm that need not be in the catalogue. The settings name the
-    /// algorithm and have the processes of the system; topology, detector and options are the system's own, and its
-    /// pulse is that of the settings. `command::main_with` is a whole program of it.
+    /// Starts a node that runs one process of an algorithm that need not be in the catalogue. The settings
+    /// name the algorithm and have the processes of the system; topology, detector and options are the
+    /// system's own, and its pulse is that of the settings. `command::main_with` is a whole program of it.
     ///
     /// # Errors
     /// As [`start`](Node::start).

@@ -1,7 +1,7 @@
 //! The trace of one process, written as it happens.
 //!
-//! What a step records is in the system's hands before anything of the step leaves the node, so that even after
-//! `kill -9` the trace knows of every message that anybody received.
+//! What a step records is in the system's hands before anything of the step leaves the node, so that even
+//! after `kill -9` the trace knows of every message that anybody received.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};

@@ -12,7 +12,8 @@ use habemus_signatures::{Ed25519, KeysError};
 
 use crate::tls::TlsFiles;
 
-/// Everything that a node must know. All nodes of a cluster must agree on all but `id`, addresses and directories.
+/// Everything that a node must know. All nodes of a cluster must agree on all but `id`, addresses and
+/// directories.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The cluster's name: nodes of different clusters refuse each other.
@@ -35,8 +36,8 @@ pub struct Settings {
     pub detector: Option<String>,
     /// Options of the algorithm and of its detector, as the catalogue knows them.
     pub options: BTreeMap<String, String>,
-    /// The length of a pulse, for algorithms that work in pulses. Everything that is sent in one must arrive before
-    /// the next, and all nodes must begin at the same time.
+    /// The length of a pulse, for algorithms that work in pulses. Everything that is sent in one must arrive
+    /// before the next, and all nodes must begin at the same time.
     pub pulse: Duration,
     /// When to start, in nanoseconds since 1970; `None`: at once.
     pub begin_at: Option<u64>,
@@ -83,14 +84,14 @@ pub enum SettingsError {
     },
     /// There is no oracle here.
     #[error(
-        "there is no oracle on a real network: nobody knows who has crashed. Choose one of the detectors that listen \
-         for heartbeats: heartbeat, eventually-perfect, phi-accrual"
+        "there is no oracle on a real network: nobody knows who has crashed. Choose one of the detectors that \
+         listen for heartbeats: heartbeat, eventually-perfect, phi-accrual"
     )]
     Oracle,
     /// A process that works in pulses must know when to begin.
     #[error(
-        "{0} works in pulses, so all nodes must begin at the same time: give each the same time to begin at, or let \
-         `habemus cluster` start them"
+        "{0} works in pulses, so all nodes must begin at the same time: give each the same time to begin at, or \
+         let `habemus cluster` start them"
     )]
     Pulses(String),
     /// The keys cannot be used.
@@ -168,7 +169,8 @@ impl Settings {
         }
     }
 
-    /// The detector that the node stands on: the one asked for, or heartbeats where the algorithm can use them.
+    /// The detector that the node stands on: the one asked for, or heartbeats where the algorithm can use
+    /// them.
     ///
     /// # Errors
     /// If the algorithm does not exist, or if the oracle is asked for and nobody can play it.
@@ -196,8 +198,8 @@ impl Settings {
         })
     }
 
-    /// The keys of the directory; else, keys that anybody can derive are good enough to look at an algorithm, and for
-    /// nothing else.
+    /// The keys of the directory; else, keys that anybody can derive are good enough to look at an algorithm,
+    /// and for nothing else.
     fn signatures(&self) -> Result<Option<Scheme>, SettingsError> {
         let Some(directory) = &self.keys else {
             return Ok(self.supervised.then_some(Scheme::Made(habemus_signatures::ed25519)));
@@ -242,8 +244,8 @@ impl Settings {
         Address(index.unwrap_or_default() as u32)
     }
 
-    /// Refuses what does not fit the program's own `algorithm` with these processes, and what only the catalogue
-    /// understands.
+    /// Refuses what does not fit the program's own `algorithm` with these processes, and what only the
+    /// catalogue understands.
     pub(crate) fn check_own(&self, algorithm: &'static str, ids: Vec<u64>) -> Result<(), SettingsError> {
         if self.algorithm != algorithm {
             return Err(SettingsError::OtherAlgorithm { algorithm, asked: self.algorithm.clone() });

@@ -1,9 +1,9 @@
 //! Stable storage: what a process has promised must survive whatever kills it.
 //!
-//! A value is written over the last but one, in a file that has room for two, and synced: at every moment one complete
-//! value is there, and storing costs the disk no more than it must. A checksum tells a damaged slot from a sound one,
-//! and a mark a slot that was damaged from one that was never finished. Damage is refused, never repaired: a node that
-//! forgets a vote may vote twice.
+//! A value is written over the last but one, in a file that has room for two, and synced: at every moment one
+//! complete value is there, and storing costs the disk no more than it must. A checksum tells a damaged slot
+//! from a sound one, and a mark a slot that was damaged from one that was never finished. Damage is refused,
+//! never repaired: a node that forgets a vote may vote twice.
 
 mod slots;
 
@@ -37,16 +37,19 @@ pub enum StoreError {
         why: io::Error,
     },
     /// Another process uses it.
-    #[error("another node is using {}; stop it, or give this one a data directory of its own", path.display())]
+    #[error(
+        "another node is using {}; stop it, or give this one a data directory of its own",
+        path.display()
+    )]
     InUse {
         /// The directory.
         path: PathBuf,
     },
     /// The file is damaged.
     #[error(
-        "{} is damaged ({how}). Restore it from a copy of this node's data directory. Without a copy, do not simply \
-         delete it: the node would forget what it has promised. Remove the node from the cluster, or stop the whole \
-         cluster before you start it with an empty directory",
+        "{} is damaged ({how}). Restore it from a copy of this node's data directory. Without a copy, do not \
+         simply delete it: the node would forget what it has promised. Remove the node from the cluster, or stop \
+         the whole cluster before you start it with an empty directory",
         path.display()
     )]
     Corrupt {
@@ -173,7 +176,8 @@ impl Store {
         Ok(content.value)
     }
 
-    /// Makes room on the disk if there is none yet, so that the first [`save`](Store::save) is as fast as the others.
+    /// Makes room on the disk if there is none yet, so that the first [`save`](Store::save) is as fast as the
+    /// others.
     ///
     /// # Errors
     /// As [`load`](Store::load), and if the system refuses.

@@ -29,8 +29,8 @@ pub fn read(path: &Path) -> Result<Option<Trace>, ClusterError> {
 
 /// Merges the traces of the nodes `ids` and what was seen from outside: crashes, pauses, cuts.
 ///
-/// Clocks of machines differ a little, so time alone may put a delivery before its sending; the vector clocks say
-/// what must come first.
+/// Clocks of machines differ a little, so time alone may put a delivery before its sending; the vector clocks
+/// say what must come first.
 pub fn merge(ids: &[u64], traces: Vec<(u64, Option<Trace>)>, notes: &[Record]) -> Trace {
     let header = traces.iter().find_map(|(_, trace)| trace.as_ref()).map(|trace| trace.header.clone());
     let header = header.unwrap_or_else(|| Header {

@@ -1,8 +1,9 @@
 //! Many nodes on this machine, each a real process, and a hand on all of them.
 //!
-//! A [`Cluster`] starts nodes with their own data directories on the loopback, kills them with SIGKILL, stops them with
-//! SIGSTOP, tells them which links are cut, and at the end merges what they recorded into one trace.
-//! [`play`](play::play) plays a scenario on one; [`Console`](console::Console) obeys a person or a script.
+//! A [`Cluster`] starts nodes with their own data directories on the loopback, kills them with SIGKILL, stops
+//! them with SIGSTOP, tells them which links are cut, and at the end merges what they recorded into one
+//! trace. [`play`](play::play) plays a scenario on one; [`Console`](console::Console) obeys a person or a
+//! script.
 
 pub mod console;
 mod faults;
@@ -61,15 +62,16 @@ pub struct Blueprint {
     pub wrappers: BTreeMap<u64, Vec<String>>,
     /// Under this directory each node gets its own.
     pub directory: PathBuf,
-    /// How long after a crash the cluster itself says who crashed; `None`: never, for the nodes have detectors.
+    /// How long after a crash the cluster itself says who crashed; `None`: never, for the nodes have
+    /// detectors.
     pub oracle: Option<Duration>,
     /// Everything takes so many times longer than written: script, latencies and the nodes' clocks.
     pub stretch: f64,
 }
 
 impl Blueprint {
-    /// Nodes with these identifiers on the loopback, which keep their data under `directory` and have their own
-    /// detectors, if any.
+    /// Nodes with these identifiers on the loopback, which keep their data under `directory` and have their
+    /// own detectors, if any.
     pub fn new(program: Program, ids: impl Into<Vec<u64>>, directory: impl Into<PathBuf>) -> Blueprint {
         Blueprint {
             program,
@@ -154,7 +156,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts all nodes but the `dead`, and waits until they have found each other. Their processes have not begun.
+    /// Starts all nodes but the `dead`, and waits until they have found each other. Their processes have not
+    /// begun.
     ///
     /// # Errors
     /// If they do not come up.
@@ -276,7 +279,8 @@ impl Cluster {
         leader.filter(|leader| self.status(*leader) == Some(Status::Leading))
     }
 
-    /// Waits until all live nodes agree on a leader, and says who it is; `None` if they do not until `deadline`.
+    /// Waits until all live nodes agree on a leader, and says who it is; `None` if they do not until
+    /// `deadline`.
     ///
     /// # Errors
     /// If a node ended by itself.
@@ -328,7 +332,8 @@ impl Cluster {
         self.standing_for.entry(id).or_default().push(command);
     }
 
-    /// Waits until a node reports something, or until `deadline`; what the oracle has to say is said meanwhile.
+    /// Waits until a node reports something, or until `deadline`; what the oracle has to say is said
+    /// meanwhile.
     ///
     /// # Errors
     /// If a node ended by itself.

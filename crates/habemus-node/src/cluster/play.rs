@@ -70,7 +70,8 @@ impl EndReason {
     }
 }
 
-/// So long before their time commands are given and processes started again, which then keep the time themselves.
+/// So long before their time commands are given and processes started again, which then keep the time
+/// themselves.
 const AHEAD: Duration = Duration::from_millis(500);
 
 /// A machine that does other things besides is punctual to less than this.
@@ -110,9 +111,9 @@ pub fn dead_from_the_beginning(scenario: &Scenario) -> Vec<u64> {
     crashes.flatten().collect()
 }
 
-/// How many times slower than written a scenario should be played so that a real machine can keep to it: so that the
-/// shortest difference between two times in its network, script and workload lasts 10 ms, a pulse 100 ms, and the time
-/// between a crash and the recovery 100 ms; but not more than 100 times.
+/// How many times slower than written a scenario should be played so that a real machine can keep to it: so
+/// that the shortest difference between two times in its network, script and workload lasts 10 ms, a pulse
+/// 100 ms, and the time between a crash and the recovery 100 ms; but not more than 100 times.
 pub fn slowness(scenario: &Scenario) -> f64 {
     if let TimeModel::Synchronous { pulse } = scenario.network.model {
         return (SHORTEST_PULSE.as_secs_f64() / pulse.as_secs_f64()).clamp(1.0, SLOWEST);
@@ -158,8 +159,8 @@ fn downtimes(scenario: &Scenario) -> impl Iterator<Item = Duration> + '_ {
     })
 }
 
-/// Plays `scenario` on a cluster whose nodes stand by, and says why it ended. `perpetual` says that the system never
-/// comes to rest.
+/// Plays `scenario` on a cluster whose nodes stand by, and says why it ended. `perpetual` says that the
+/// system never comes to rest.
 ///
 /// # Errors
 /// If a node ends by itself or does not come up again.
@@ -309,8 +310,8 @@ fn sort(scenario: &Scenario) -> (Vec<Timed>, Vec<Waiting>) {
     (timed, waiting)
 }
 
-/// Gives commands and starts processes again ahead of their time: a node is more punctual than commands to it. `timed`
-/// has the next cue last.
+/// Gives commands and starts processes again ahead of their time: a node is more punctual than commands to
+/// it. `timed` has the next cue last.
 fn prepare(cluster: &mut Cluster, timed: &mut [Timed], now: Instant) -> Result<(), ClusterError> {
     for cue in timed.iter_mut().rev() {
         if cluster.instant(cue.time) > now + AHEAD {

@@ -23,7 +23,8 @@ impl Breakpoints {
         !self.moments.is_empty()
     }
 
-    /// Whether to stand still when this happens to the process called `name`: scripts know only the one without a name.
+    /// Whether to stand still when this happens to the process called `name`: scripts know only the one
+    /// without a name.
     pub(super) fn apply(&self, name: &str, moment: &Moment) -> bool {
         name.is_empty() && self.moments.contains(moment)
     }

@@ -7,8 +7,8 @@ use tracing::warn;
 
 use super::{Cause, Engine, EngineError};
 
-/// What happens late still counts from when it was due, unless it is later than this: then the node has stood still,
-/// and what it missed is not to be made up for.
+/// What happens late still counts from when it was due, unless it is later than this: then the node has stood
+/// still, and what it missed is not to be made up for.
 const LATE: Duration = Duration::from_millis(100);
 
 impl Engine {

@@ -33,8 +33,8 @@ struct StepOf<'a> {
 }
 
 impl Engine {
-    /// Records what happened to a process and carries out what it asked for. Timers and pretended latencies are counted
-    /// from `base`.
+    /// Records what happened to a process and carries out what it asked for. Timers and pretended latencies
+    /// are counted from `base`.
     pub(super) async fn carry_out(
         &mut self,
         name: &str,

@@ -1,5 +1,5 @@
-//! The one task that owns the processes of a node: it takes what happens, one thing after the other, lets a process
-//! handle it, and carries out what the process asks for.
+//! The one task that owns the processes of a node: it takes what happens, one thing after the other, lets a
+//! process handle it, and carries out what the process asks for.
 
 mod breakpoints;
 mod client;
@@ -68,8 +68,8 @@ pub type Listener = Box<dyn FnMut(&NodeReport) + Send>;
 pub enum EngineError {
     /// What must be durable cannot be written.
     #[error(
-        "what the node has promised cannot be stored, so it stops before anybody relies on it: {0}. Mend the disk and \
-         start the node again"
+        "what the node has promised cannot be stored, so it stops before anybody relies on it: {0}. Mend the \
+         disk and start the node again"
     )]
     Store(#[from] StoreError),
     /// The trace cannot be written.
@@ -205,9 +205,9 @@ impl Engine {
         self.shut_down().await
     }
 
-    /// What has come by now takes its place among what is due: a message that should have been here earlier comes
-    /// before a later timer, and one of now after a timer that is late. So a leader that stood still steps down
-    /// before it answers anybody.
+    /// What has come by now takes its place among what is due: a message that should have been here earlier
+    /// comes before a later timer, and one of now after a timer that is late. So a leader that stood still
+    /// steps down before it answers anybody.
     async fn take_what_has_come(&mut self) -> Result<(), EngineError> {
         tokio::task::yield_now().await;
         for _ in 0..self.parts.arrivals.len() {

@@ -11,8 +11,8 @@ use super::{Cause, Engine, EngineError};
 use crate::transport::frame::Body;
 
 impl Engine {
-    /// A peer has said that it stops. Whoever listens to a detector need not wait until that notices; a supervisor that
-    /// plays the oracle says it itself.
+    /// A peer has said that it stops. Whoever listens to a detector need not wait until that notices; a
+    /// supervisor that plays the oracle says it itself.
     pub(super) async fn miss(&mut self, peer: Address) -> Result<(), EngineError> {
         let facts = &self.parts.facts;
         info!(peer = self.id(peer), "has stopped");

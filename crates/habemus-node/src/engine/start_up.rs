@@ -57,8 +57,8 @@ impl StartUp {
         self.asks.push(ask);
     }
 
-    /// The process lives from now on. Gives what has waited for it, without messages that came while it was down;
-    /// `clock` counts the nanoseconds of the run.
+    /// The process lives from now on. Gives what has waited for it, without messages that came while it was
+    /// down; `clock` counts the nanoseconds of the run.
     pub(super) fn begin(&mut self, clock: impl Fn(Instant) -> u64) -> Waited {
         let since = self.begin_at.unwrap_or_else(Instant::now);
         self.begun = true;

@@ -59,8 +59,8 @@ impl Locks {
         Locks { asks, keepers: Arc::default() }
     }
 
-    /// Waits until this node holds the lock called `name`, and until the tasks of this program that asked before have
-    /// had it. Giving up the wait is safe: a lock that comes too late is passed on.
+    /// Waits until this node holds the lock called `name`, and until the tasks of this program that asked
+    /// before have had it. Giving up the wait is safe: a lock that comes too late is passed on.
     ///
     /// # Errors
     /// If the name will not do, or the node has stopped.
@@ -68,9 +68,9 @@ impl Locks {
         self.enter(name, Mode::Alone).await
     }
 
-    /// As [`acquire`](Locks::acquire), but together with others that share it: for those who only look. Tasks of one
-    /// program always share; nodes do where the algorithm has such a mode, as the coordinator has, and otherwise have it
-    /// one after the other. Nobody overtakes one who waits to be alone.
+    /// As [`acquire`](Locks::acquire), but together with others that share it: for those who only look. Tasks
+    /// of one program always share; nodes do where the algorithm has such a mode, as the coordinator has, and
+    /// otherwise have it one after the other. Nobody overtakes one who waits to be alone.
     ///
     /// # Errors
     /// As [`acquire`](Locks::acquire).

@@ -1,7 +1,7 @@
 //! Who of this program has a lock next: a state machine without I/O.
 //!
-//! The node has one process for each lock. It enters for one task of this program after the other, or for some that
-//! share; to the other nodes all of them are one.
+//! The node has one process for each lock. It enters for one task of this program after the other, or for
+//! some that share; to the other nodes all of them are one.
 
 use std::collections::{BTreeSet, VecDeque};
 

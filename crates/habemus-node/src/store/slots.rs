@@ -1,8 +1,9 @@
 //! How a file keeps the last two values: a block with a mark, and two slots.
 //!
-//! Values go to the slots in turn, so that writing one never touches the last. The mark says which value is known to
-//! be durable: if a slot is damaged that the mark or the other slot says was finished later than what is left, the file
-//! is corrupt; if not, the slot was being written when the power failed, and nobody was ever promised what it held.
+//! Values go to the slots in turn, so that writing one never touches the last. The mark says which value is
+//! known to be durable: if a slot is damaged that the mark or the other slot says was finished later than
+//! what is left, the file is corrupt; if not, the slot was being written when the power failed, and nobody
+//! was ever promised what it held.
 
 /// Disks write blocks of this size or of a part of it; what shares none with a torn write survives it.
 const BLOCK: usize = 4096;

@@ -1,7 +1,8 @@
 //! What goes over a connection: a greeting and its answer, then frames in one direction.
 //!
 //! Every piece is a length of four bytes and so many bytes. Whoever dials sends; whoever listens answers the
-//! greeting and then only receives. A node that wants to talk to another both ways has two connections with it.
+//! greeting and then only receives. A node that wants to talk to another both ways has two connections with
+//! it.
 
 use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
@@ -83,8 +84,8 @@ pub enum Body {
         number: u64,
         /// The sender's vector clock: addresses and counts. Empty if nobody records.
         clock: Vec<(u32, u32)>,
-        /// When the receiver is to take it, in nanoseconds since the run began; 0: at once. It makes a pretended
-        /// latency as long as it should be, however long the real way was.
+        /// When the receiver is to take it, in nanoseconds since the run began; 0: at once. It makes a
+        /// pretended latency as long as it should be, however long the real way was.
         due: u64,
         /// The message itself.
         bytes: Vec<u8>,

@@ -1,6 +1,7 @@
 //! Connections between nodes.
 //!
-//! Every node dials every other and sends on the connection it dialled; it receives on those that it accepted.
+//! Every node dials every other and sends on the connection it dialled; it receives on those that it
+//! accepted.
 
 pub mod frame;
 mod incoming;

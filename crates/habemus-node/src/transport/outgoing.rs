@@ -70,8 +70,8 @@ impl Outgoing {
         Outgoing { state, address, task }
     }
 
-    /// Sends a frame, now or when there is a connection. A full queue drops it, and so does a peer that is away if
-    /// the frame is only background.
+    /// Sends a frame, now or when there is a connection. A full queue drops it, and so does a peer that is
+    /// away if the frame is only background.
     pub(crate) fn send(&self, body: Body, background: bool) -> bool {
         self.send_slowly(body, background, Instant::now())
     }
@@ -229,7 +229,10 @@ impl Dialler {
                     // The peer says nothing on this connection: reading tells when it is gone.
                     read = stream.read(&mut nothing) => match read {
                         Ok(0) => return io::ErrorKind::UnexpectedEof.into(),
-                        Ok(_) => return io::Error::new(io::ErrorKind::InvalidData, "the peer talks out of turn"),
+                        Ok(_) => {
+                            let why = "the peer talks out of turn";
+                            return io::Error::new(io::ErrorKind::InvalidData, why);
+                        }
                         Err(why) => return why,
                     },
                 }

@@ -14,14 +14,14 @@ pub const MAX_WAITING: usize = 4096;
 /// So many frames are kept after sending, for the case that the connection breaks before they arrive.
 pub const MAX_KEPT: usize = 512;
 
-/// So long a frame waits for a peer that is away. Who comes later finds as little as in the simulator, where what
-/// is sent to a process that is down is lost.
+/// So long a frame waits for a peer that is away. Who comes later finds as little as in the simulator, where
+/// what is sent to a process that is down is lost.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The queue to one peer.
 ///
-/// While the same life of the peer is connected, or comes back, every frame arrives once and in order, unless more
-/// than [`MAX_KEPT`] were on their way when the connection broke or more than [`MAX_WAITING`] wait.
+/// While the same life of the peer is connected, or comes back, every frame arrives once and in order, unless
+/// more than [`MAX_KEPT`] were on their way when the connection broke or more than [`MAX_WAITING`] wait.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     /// Frames in order; the first `sent` of them have been sent.

@@ -13,8 +13,8 @@ use habemus_scenario::Expectations;
 
 use crate::bench::{Scratch, blueprint, until};
 
-/// Namespaces that are connected by a bridge, which has a namespace of its own: the machine's own network is not
-/// touched. All of them go when the test is over.
+/// Namespaces that are connected by a bridge, which has a namespace of its own: the machine's own network is
+/// not touched. All of them go when the test is over.
 struct Network {
     prefix: String,
     count: u64,

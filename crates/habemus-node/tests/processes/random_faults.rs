@@ -123,7 +123,8 @@ async fn an_elected_coordinator_keeps_its_promises_whatever_happens() {
         wish_every: None,
     }));
     cluster.begin();
-    // Who is stopped cannot leave when its lease ends; only the fencing token helps then, and EM1 is not promised.
+    // Who is stopped cannot leave when its lease ends; only the fencing token helps then, and EM1 is not
+    // promised.
     rain(&mut cluster, &mut random, false).await;
     let calm = Instant::now() + ms(3000);
     while cluster.attend(calm).await.expect("no node ends by itself").is_some() {}

@@ -161,8 +161,8 @@ async fn two_nodes_cannot_live_in_one_directory() {
     cluster.end().await;
 }
 
-/// A good conversation with bytes changed, cut off or repeated at random: whatever comes, the node lives, and a peer
-/// that means it well is still let in.
+/// A good conversation with bytes changed, cut off or repeated at random: whatever comes, the node lives, and
+/// a peer that means it well is still let in.
 #[tokio::test]
 async fn mutated_conversations_never_bring_a_node_down() {
     use habemus_machine::Random;
