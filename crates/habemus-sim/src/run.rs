@@ -29,7 +29,8 @@ pub fn run(scenario: &Scenario, keep_trace: bool) -> Result<Report, RunError> {
     play(scenario, keep_trace, None)
 }
 
-/// Plays a scenario with a system that is not in the catalogue; what the scenario says of the algorithm is not asked.
+/// Plays a scenario with a system that is not in the catalogue; what the scenario says of the algorithm is
+/// not asked.
 ///
 /// # Errors
 /// If the scenario does not fit the system.

@@ -12,9 +12,9 @@
 //! - [`units`]: durations and other quantities as people write them.
 //!
 //! # Example
-//! An algorithm of your own is a type with variables and handlers. This is Le Lann's election on a ring: everybody's
-//! identifier goes round once, and comes home behind all others, because who hears of the election joins in before
-//! it passes anything on. Then the highest leads.
+//! An algorithm of your own is a type with variables and handlers. This is Le Lann's election on a ring:
+//! everybody's identifier goes round once, and comes home behind all others, because who hears of the
+//! election joins in before it passes anything on. Then the highest leads.
 //! ```
 //! use habemus::election::{Command, Election, Output};
 //! use habemus::{Address, Context, Effect, Id, Process, testing::Harness, topology::Ring};
@@ -72,7 +72,7 @@
 //!     }
 //! }
 //!
-//! // Two steps by hand: 17, on the ring 3 → 17 → 24, hears of 3's election, and then its own name comes home.
+//! // By hand: 17, on the ring 3 → 17 → 24, hears of the others, and then its own identifier comes home.
 //! let mut p17 = Harness::<LeLann>::new(Ring::new(3), [3, 17, 24], (), Address(1));
 //! let step = p17.message(Address(0), Message::Candidate(Id(3)));
 //! let to_24 = |id| Effect::Send { to: Address(2), message: Message::Candidate(Id(id)) };
@@ -81,8 +81,8 @@
 //! let step = p17.message(Address(0), Message::Candidate(Id(17)));
 //! assert_eq!(step.effects, [Effect::Output(Output::follows(Id(24)))]);
 //! ```
-//! The same file runs in the simulator, in the model checker and on real nodes: `examples/your-own-algorithm` in the
-//! project's sources does it all, with a mutant that the checker catches.
+//! The same file runs in the simulator, in the model checker and on real nodes: `examples/your-own-algorithm`
+//! in the project's sources does it all, with a mutant that the checker catches.
 
 pub mod agreement;
 pub mod analysis;

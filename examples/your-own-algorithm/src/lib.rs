@@ -1,9 +1,9 @@
 //! Le Lann's election on a one-way ring, as one would write it for oneself.
 //!
-//! G. Le Lann, *Distributed systems: towards a formal approach*, 1977. Everybody's identifier goes once round the
-//! ring. Who hears of the election joins in before it passes anything on; so, where links keep the order, my own
-//! identifier comes home behind all others. By then I have seen everybody, and the highest leads: nobody has to
-//! announce it. It costs exactly n² messages, whoever starts.
+//! G. Le Lann, *Distributed systems: towards a formal approach*, 1977. Everybody's identifier goes once round
+//! the ring. Who hears of the election joins in before it passes anything on; so, where links keep the order,
+//! my own identifier comes home behind all others. By then I have seen everybody, and the highest leads:
+//! nobody has to announce it. It costs exactly n² messages, whoever starts.
 
 use habemus::catalogue::{Entry, Setup};
 use habemus::election::{Command, Election, Output};

@@ -1,8 +1,9 @@
 //! One process of it as a node on a real network:
 //!
-//!     cargo run -- --id 1 --ids 1,2,3 --listen 127.0.0.1:7001 --peer 2=127.0.0.1:7002 --peer 3=127.0.0.1:7003
+//!     cargo run -- --id 1 --ids 1,2 --listen 127.0.0.1:7001 --peer 2=127.0.0.1:7002
+//!     cargo run -- --id 2 --ids 1,2 --listen 127.0.0.1:7002 --peer 1=127.0.0.1:7001
 //!
-//! and likewise for 2 and 3. Then type `elect` into one of them.
+//! Then type `elect` into one of them.
 
 use std::process::ExitCode;
 

@@ -29,7 +29,8 @@ fn simulated_it_elects_the_highest_for_n_squared_messages() {
     for processes in [1, 2, 3, 10, 100_u64] {
         for seed in 1..=20 {
             let text = format!(
-                "algorithm = \"le-lann\"\nprocesses = {processes}\nseed = {seed}\nscript = [\"0ms elect 1\"]\n"
+                "algorithm = \"le-lann\"\nprocesses = {processes}\nseed = {seed}\nscript = [\"0ms elect \
+                 1\"]\n"
             );
             let scenario: Scenario =
                 habemus_scenario::parse("test.toml", &text).expect("it is right").scenario;

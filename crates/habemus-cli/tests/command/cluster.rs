@@ -1,20 +1,23 @@
 //! `habemus cluster`, `node` and `certs`: real processes from the command line.
 
-use std::io::Write;
-use std::process::{Output, Stdio};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Output, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use habemus_scenario::Scenario;
 
 use crate::support::{command, file, root, scratch};
 
+fn spawn(arguments: &[&str]) -> Child {
+    let mut command = command(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("habemus can be run")
+}
+
 /// Runs it with something to read.
 fn habemus(arguments: &[&str], input: &str) -> Output {
-    let mut child = command(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("habemus can be run");
+    let mut child = spawn(arguments);
     let mut stdin = child.stdin.take().expect("it is piped");
     // A command that reads nothing may have ended already.
     let _ = stdin.write_all(input.as_bytes());
@@ -38,13 +41,46 @@ fn the_console_kills_restarts_and_tells_who_leads() {
     }
 }
 
+/// However loaded the machine, this is long enough.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Says `first`, asks for the status again and again until it shows `expected`, and then says `last`. Gives
+/// what was answered, and the exit code.
+fn converse(arguments: &[&str], first: &str, expected: &str, last: &str) -> (String, Option<i32>) {
+    let mut child = spawn(arguments);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let stdout = child.stdout.take().expect("it is piped");
+    let (sender, answers) = mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        // Nobody listens any more once it has said enough.
+        BufReader::new(stdout).lines().map_while(Result::ok).for_each(|line| _ = sender.send(line));
+    });
+    let mut said = String::new();
+    let mut say = |words: &str| stdin.write_all(words.as_bytes()).expect("it listens");
+    say(first);
+    let begin = Instant::now();
+    while !said.contains(expected) {
+        assert!(begin.elapsed() < LONG, "'{expected}' does not come: {said}");
+        say("status\n");
+        while let Ok(line) = answers.recv_timeout(Duration::from_millis(200)) {
+            said += &line;
+            said.push('\n');
+        }
+    }
+    say(last);
+    drop(stdin);
+    let status = child.wait().expect("it ends");
+    reader.join().expect("reading does not panic");
+    answers.try_iter().for_each(|line| said += &line);
+    (said, status.code())
+}
+
 #[test]
 fn locks_are_acquired_by_name_from_the_console() {
-    let script = "acquire 1\nacquire orders by 2\nwait 700ms\nstatus\nrelease orders by 2\nrelease 1\n";
-    let output = habemus(&["cluster", "--algorithm", "lamport", "--processes", "3"], script);
-    let said = text(&output);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("orders: inside"), "{said}");
+    let arguments = ["cluster", "--algorithm", "lamport", "--processes", "3"];
+    let (first, last) = ("acquire 1\nacquire orders by 2\n", "release orders by 2\nrelease 1\n");
+    let (said, code) = converse(&arguments, first, "orders: inside", last);
+    assert_eq!(code, Some(0), "{said}");
 }
 
 #[test]
@@ -78,7 +114,8 @@ fn what_makes_no_sense_on_the_console_is_said_and_fails() {
     assert!(said.contains("there is no process 9") && said.contains("there is no 'abdicate' here"), "{said}");
 }
 
-/// So many exhibits are played unless `HABEMUS_EXHIBITS` says otherwise; `HABEMUS_EXHIBITS=all` plays all of them.
+/// So many exhibits are played unless `HABEMUS_EXHIBITS` says otherwise; `HABEMUS_EXHIBITS=all` plays all of
+/// them.
 const EXHIBITS: usize = 12;
 
 /// The exhibits to play, spread evenly over the alphabet.
@@ -127,8 +164,8 @@ fn play(file: &str) -> Result<(), String> {
     }
 }
 
-/// The same file that ran in the simulator runs on real nodes, with its expectations; and where chance makes no
-/// difference, exactly as many messages are sent as in the simulator.
+/// The same file that ran in the simulator runs on real nodes, with its expectations; and where chance makes
+/// no difference, exactly as many messages are sent as in the simulator.
 #[test]
 fn exhibits_are_on_real_nodes_what_they_are_in_the_simulator() {
     for file in some_exhibits() {

@@ -314,7 +314,8 @@ fn what_calls_messages_needs_a_scripted_network() {
     // A call for what is not there is a failure of its own.
     let called = file(
         "missed.toml",
-        "algorithm = \"bully\"\nprocesses = 3\nscript = [\"1ms deliver 1->2\"]\n[network]\nmodel = \"scripted\"\n",
+        "algorithm = \"bully\"\nprocesses = 3\nscript = [\"1ms deliver 1->2\"]\n[network]\nmodel = \
+         \"scripted\"\n",
     );
     let output = habemus(&["run", &called]);
     let text = String::from_utf8_lossy(&output.stdout);

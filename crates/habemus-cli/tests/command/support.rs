@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The command in the project's directory, with an environment that says nothing about colours, columns, languages or
-/// nodes: who runs the tests has settings of their own, and no result may hang on them.
+/// The command in the project's directory, with an environment that says nothing about colours, columns,
+/// languages or nodes: who runs the tests has settings of their own, and no result may hang on them.
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_habemus"));
     command.args(arguments).current_dir(root()).env_clear();

@@ -26,7 +26,7 @@ fn terminal_language_and_home_change_nothing_that_another_program_reads() {
         vec!["run", "bully", "--draw", "text"],
         vec!["run", "buly"],
         vec!["run", &far],
-        vec!["check", "chang-roberts", "-n", "2"],
+        vec!["guarantees", "--recorded"],
     ];
     let surroundings = [
         vec![("TERM", "dumb"), ("LANG", "C"), ("COLUMNS", "20"), ("NO_COLOR", "1")],

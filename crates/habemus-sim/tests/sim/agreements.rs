@@ -158,8 +158,8 @@ fn without_traitors_the_messages_are_exactly_as_many_as_the_papers_say() {
     }
 }
 
-/// Everything goes wrong for two seconds, and the detector with it, while each wants its own value; then there is
-/// peace.
+/// Everything goes wrong for two seconds, and the detector with it, while each wants its own value; then
+/// there is peace.
 fn storm(detector: &str) -> Scenario {
     parse(&format!(
         r#"

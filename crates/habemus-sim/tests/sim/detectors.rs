@@ -74,8 +74,9 @@ const SLOW: &str = r#"
     order = "any"
 "#;
 
-/// S3, ◇P: "Incrementa o intervalo …; o motivo é evitar falsas suspeitas". Heartbeats come at most 500 ms apart, so
-/// each of the twelve pairs can be mistaken seven times until its timeout has grown from 150 ms to 500 ms.
+/// S3, ◇P: "Incrementa o intervalo …; o motivo é evitar falsas suspeitas". Heartbeats come at most 500 ms
+/// apart, so each of the twelve pairs can be mistaken seven times until its timeout has grown from 150 ms to
+/// 500 ms.
 #[test]
 fn false_suspicions_end_with_the_eventually_perfect_detector_and_go_on_with_a_fixed_timeout() {
     let mistakes = |detector| {

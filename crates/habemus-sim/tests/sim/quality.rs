@@ -52,8 +52,9 @@ fn on_a_punctual_network_nobody_errs_and_detection_takes_what_the_constants_say(
     assert!(measured[1].messages > 1000 && measured[1].messages == measured[2].messages);
 }
 
-/// With constant latency a mistake is a gap of at least four intervals (400 ms > 350 ms): three heartbeats lost in a
-/// row. So many begin per second: those that arrive, times p³. A gap of k lost ones lasts (k+1) intervals.
+/// With constant latency a mistake is a gap of at least four intervals (400 ms > 350 ms): three heartbeats
+/// lost in a row. So many begin per second: those that arrive, times p³. A gap of k lost ones lasts (k+1)
+/// intervals.
 #[test]
 fn mistakes_by_loss_are_as_many_and_as_long_as_can_be_worked_out() {
     let mut request = request(500, 10, "[network]\nlatency = \"5ms\"\nloss = \"20%\"");

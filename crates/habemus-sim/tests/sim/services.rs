@@ -1,4 +1,5 @@
-//! One-shot elections as services: on a detector they are held again and again, through crashes and recoveries.
+//! One-shot elections as services: on a detector they are held again and again, through crashes and
+//! recoveries.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -89,7 +90,8 @@ fn services_keep_their_promises_through_crashes_and_recoveries_on_every_detector
     }
 }
 
-/// S4's first ring chooses again, and again perhaps several: all that are left ask for votes at the same time.
+/// S4's first ring chooses again, and again perhaps several: all that are left ask for votes at the same
+/// time.
 #[test]
 fn the_anonymous_ring_is_held_again_whoever_fails() {
     let scenario = scenario(

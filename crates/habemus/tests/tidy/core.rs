@@ -1,5 +1,5 @@
-//! What the core must never do, looked for in its text: an algorithm that reads a clock or hashes in random order
-//! could be neither replayed nor checked.
+//! What the core must never do, looked for in its text: an algorithm that reads a clock or hashes in random
+//! order could be neither replayed nor checked.
 
 use crate::tree::{assert_none, files};
 

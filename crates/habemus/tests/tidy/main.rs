@@ -1,4 +1,5 @@
-//! What the style promises, checked over the whole project: in its sources, its manifests and its documentation.
+//! What the style promises, checked over the whole project: in its sources, its manifests and its
+//! documentation.
 
 mod architecture;
 mod core;
