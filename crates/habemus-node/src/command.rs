@@ -15,7 +15,9 @@ use habemus_scenario::{Processes, script, units};
 use serde::Deserialize;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{info, warn};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::control::{NodeReport, SupervisorCommand};
 use crate::node::{Node, NodeError, SupervisorHandle};
@@ -384,12 +386,13 @@ impl NodeArgs {
 
     fn start_logging(&self) -> Result<(), CommandError> {
         let text = self.log.as_deref().unwrap_or("info");
-        let filter = EnvFilter::try_new(text).map_err(|why| input("log", &why))?;
-        let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        let filter: Targets = text.parse().map_err(|why| input("log", &why))?;
+        let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+        let filtered = tracing_subscriber::registry().with(filter);
         // A second node in the same program logs where the first does.
         let _ = match self.log_format {
-            LogFormat::Text => log.with_target(false).try_init(),
-            LogFormat::Json => log.json().try_init(),
+            LogFormat::Text => filtered.with(log.with_target(false)).try_init(),
+            LogFormat::Json => filtered.with(log.json()).try_init(),
         };
         Ok(())
     }
