@@ -9,6 +9,7 @@ use habemus::election::dolev_klawe_rodeh::{self, DolevKlaweRodeh};
 use habemus::mutex::lamport::{self, Lamport};
 use habemus::mutex::ricart_agrawala::{self, RicartAgrawala};
 use habemus::property::Population;
+use habemus::symmetry::Symmetries;
 use habemus::topology::{Complete, Ring};
 use habemus::{Address, Id, Process, Status, System};
 use habemus_check::{Control, Order, Properties, Setting, Start, check_system};
@@ -38,27 +39,29 @@ fn ricart_agrawala(who: &str, threads: usize, entries: u32) -> Option<(u64, f64)
     let variant = ricart_agrawala::Variant::BareReplies;
     let config = ricart_agrawala::Config { variant, ..ricart_agrawala::Config::default() };
     let system: System<RicartAgrawala> = System::new(Complete::new(3), ids(3), config).ok()?;
-    run(who, threads, system, entries, false, Status::Inside, "ricart-agrawala")
+    let symmetries = Symmetries::default().with_clock_shift(&system.config);
+    run(who, threads, (system, symmetries), entries, false, Status::Inside, "ricart-agrawala")
 }
 
 /// Three processes, one entry each, FIFO links, which the algorithm needs.
 fn lamport(who: &str, threads: usize) -> Option<(u64, f64)> {
     let system: System<Lamport> = System::new(Complete::new(3), ids(3), lamport::Config::default()).ok()?;
-    run(who, threads, system, 1, true, Status::Inside, "lamport")
+    let symmetries = Symmetries::default().with_clock_shift(&system.config);
+    run(who, threads, (system, symmetries), 1, true, Status::Inside, "lamport")
 }
 
 /// Six processes that all start, messages in any order.
 fn chang_roberts(who: &str, threads: usize) -> Option<(u64, f64)> {
     let system: System<ChangRoberts> =
         System::new(Ring::new(6), ids(6), chang_roberts::Config::default()).ok()?;
-    run(who, threads, system, 1, false, Status::Leading, "chang-roberts")
+    run(who, threads, (system, Symmetries::default()), 1, false, Status::Leading, "chang-roberts")
 }
 
 /// Seven processes that all start, FIFO links.
 fn dolev_klawe_rodeh(who: &str, threads: usize) -> Option<(u64, f64)> {
     let system: System<DolevKlaweRodeh> =
         System::new(Ring::new(7), ids(7), dolev_klawe_rodeh::Config::default()).ok()?;
-    run(who, threads, system, 1, true, Status::Leading, "dolev-klawe-rodeh")
+    run(who, threads, (system, Symmetries::default()), 1, true, Status::Leading, "dolev-klawe-rodeh")
 }
 
 fn ids(count: u64) -> Vec<Id> {
@@ -68,7 +71,7 @@ fn ids(count: u64) -> Vec<Id> {
 fn run<P: Process>(
     who: &str,
     threads: usize,
-    system: System<P>,
+    (system, symmetries): (System<P>, Symmetries<P>),
     wants: u32,
     ordered: bool,
     alone: Status,
@@ -77,7 +80,7 @@ fn run<P: Process>(
     let begin = Instant::now();
     let states = match who {
         "habemus" | "habemus-reduced" => {
-            ours(system, wants, ordered, alone, threads, name, who == "habemus-reduced")?
+            ours((system, symmetries), wants, ordered, alone, threads, name, who == "habemus-reduced")?
         }
         "stateright-bfs" => unique_states(system, wants, ordered, alone, Way::BreadthFirst, threads) as u64,
         "stateright-dfs" => unique_states(system, wants, ordered, alone, Way::DepthFirst, threads) as u64,
@@ -87,7 +90,7 @@ fn run<P: Process>(
 }
 
 fn ours<P: Process>(
-    system: System<P>,
+    (system, symmetries): (System<P>, Symmetries<P>),
     wants: u32,
     ordered: bool,
     alone: Status,
@@ -118,6 +121,7 @@ fn ours<P: Process>(
         synchronous: false,
         service: false,
         topology: String::new(),
+        symmetries,
     };
     let report = check_system(&setup, &setting, &Control::default()).ok()?;
     assert!(report.holds(), "the model is correct: {report:#?}");

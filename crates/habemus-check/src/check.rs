@@ -62,7 +62,7 @@ pub enum CheckError {
     /// A process says that only the distances between logical times matter to it, and that is not so.
     #[error(
         "process {process} does something else at {event} if all logical times are later by the same amount: its \
-         `times` must not say that nothing but their distances matters"
+         `ShiftInvariant` must not say that nothing but their distances matters"
     )]
     Timebound {
         /// The identifier of the process.
@@ -73,7 +73,7 @@ pub enum CheckError {
     /// A handler minds its place, though its process says that processes are interchangeable.
     #[error(
         "process {process} would do something else at {event} if it stood one place further on and everybody else did: its \
-         `turn` must not say that processes are interchangeable"
+         `RotationSymmetric` must not say that processes are interchangeable"
     )]
     Placebound {
         /// The identifier of the process.

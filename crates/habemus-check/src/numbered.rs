@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use habemus::catalogue::Setup;
 use habemus::clock::VectorClock;
+use habemus::symmetry::{Part, Rotate, Rotation, VisitTimes};
 use habemus::{
-    Address, Command, Context, Effect, Held, Problem, Process, Status, Step, Suspicion, System, Topology,
-    Turn,
+    Address, Command, Context, Effect, Problem, Process, Status, Step, Suspicion, System, Topology,
 };
 use habemus_trace::Trace;
 use smallvec::SmallVec;
@@ -21,8 +21,8 @@ use crate::watching::{Seen, Sight, Watching};
 mod renaming;
 mod times;
 mod turns;
-use renaming::{Later, renamed_clock};
-use times::{MUCH_LATER, is_timeless, least};
+use renaming::{Later, Rotated, renamed_clock};
+use times::{MUCH_LATER, least};
 use turns::turns;
 
 /// The processes of one system, numbered.
@@ -36,10 +36,10 @@ pub(crate) struct Numbered<P: Process> {
     keeps_stable: bool,
     amnesia: bool,
     clocks: bool,
-    /// Whether nothing but the distances between logical times matters.
-    timeless: bool,
-    /// Whether processes are interchangeable.
-    turns: bool,
+    /// How to visit logical times, if nothing but their distances matters.
+    clock_shift: Option<VisitTimes<P>>,
+    /// How to rename processes, if they are interchangeable.
+    rotation: Option<Rotate<P>>,
 }
 
 /// What a handler did: the process afterwards, and what it asked for.
@@ -60,9 +60,15 @@ impl<P: Process> Numbered<P> {
             items: Interner::new(),
             timers: Interner::new(),
             // Who starts again begins with a time of its own, whatever the others' are.
-            timeless: setting.symmetry && setting.budget.recoveries == 0 && is_timeless(&setup.system),
+            clock_shift: setup
+                .symmetries
+                .clock_shift
+                .filter(|_| setting.symmetry && setting.budget.recoveries == 0),
             // Who is better suited to lead is somebody.
-            turns: setup.population.preference.is_none() && turns(&setup.system, setting),
+            rotation: setup
+                .symmetries
+                .rotation
+                .filter(|_| setup.population.preference.is_none() && turns(&setup.system, setting)),
             setup,
             keeps_durations: setting.timers == Timers::MessagesFirst,
             keeps_stable: setting.budget.recoveries > 0,
@@ -279,10 +285,14 @@ impl<P: Process> Numbered<P> {
     fn reactions(&self, local: &Local<P>, cause: &Cause) -> Result<Reacted, Trouble> {
         let deeds = self.deeds(local, cause)?;
         let process = self.system().id_of(local.place).0;
-        if self.timeless && !self.does_not_mind(&self.later(MUCH_LATER), local, cause, &deeds)? {
+        if let Some(later) = self.later(MUCH_LATER)
+            && !self.does_not_mind(&later, local, cause, &deeds)?
+        {
             return Err(Trouble::Timebound { process, event: self.describe(local, cause) });
         }
-        if self.turns && !self.does_not_mind(&self.turn(), local, cause, &deeds)? {
+        if let Some(rotated) = self.rotation()
+            && !self.does_not_mind(&rotated, local, cause, &deeds)?
+        {
             return Err(Trouble::Placebound { process, event: self.describe(local, cause) });
         }
         let mut reactions = Reacted::new();
@@ -292,12 +302,12 @@ impl<P: Process> Numbered<P> {
         Ok(reactions)
     }
 
-    fn later(&self, by: u64) -> Later<'_, P> {
-        Later { config: &self.system().config, by }
+    fn later(&self, by: u64) -> Option<Later<'_, P>> {
+        Some(Later { visit: self.clock_shift?, config: &self.system().config, by })
     }
 
-    fn turn(&self) -> Turn<'_> {
-        Turn::new(&self.system().ids)
+    fn rotation(&self) -> Option<Rotated<'_, P>> {
+        Some(Rotated { rotate: self.rotation?, rotation: Rotation::new(&self.system().ids) })
     }
 
     /// An event in words.
@@ -327,21 +337,23 @@ impl<P: Process> Protocol for Numbered<P> {
     }
 
     fn turns(&self) -> bool {
-        self.turns
+        self.rotation.is_some()
     }
 
     fn turned(&self, local: u32) -> u32 {
-        self.locals.number(self.renamed(self.locals.value(local), &self.turn()))
+        let Some(rotated) = self.rotation() else { return local };
+        self.locals.number(self.renamed(self.locals.value(local), &rotated))
     }
 
     fn turned_item(&self, item: u32) -> u32 {
-        self.renamed_item(item, &self.turn())
+        self.rotation().map_or(item, |rotated| self.renamed_item(item, &rotated))
     }
 
     fn turned_monitors(&self, monitors: u32) -> u32 {
+        let Some(rotated) = self.rotation() else { return monitors };
         self.watching.turned(monitors, |seen| {
-            seen.process = self.turn().address(seen.process);
-            seen.clock = seen.clock.as_ref().map(|clock| renamed_clock::<P>(clock, &self.turn()));
+            seen.process = rotated.rotation.address(seen.process);
+            seen.clock = seen.clock.as_ref().map(|clock| renamed_clock::<P>(clock, &rotated));
         })
     }
 
@@ -418,25 +430,28 @@ impl<P: Process> Protocol for Numbered<P> {
     }
 
     fn is_timeless(&self) -> bool {
-        self.timeless
+        self.clock_shift.is_some()
     }
 
     fn least_time(&self, local: u32) -> Option<u64> {
         let Body::Up { mut process, .. } = self.locals.value(local).body.clone() else { return None };
-        least(|visit| _ = P::times(Held::Process(&mut process), &self.system().config, visit))
+        let visit_times = self.clock_shift?;
+        least(|visit| visit_times(Part::Process(&mut process), &self.system().config, visit))
     }
 
     fn least_time_of_item(&self, item: u32) -> Option<u64> {
         let Item::Message { mut message, .. } = self.items.value(item).clone() else { return None };
-        least(|visit| _ = P::times(Held::Message(&mut message), &self.system().config, visit))
+        let visit_times = self.clock_shift?;
+        least(|visit| visit_times(Part::Message(&mut message), &self.system().config, visit))
     }
 
     fn earlier(&self, local: u32, by: u64) -> u32 {
-        self.locals.number(self.renamed(self.locals.value(local), &self.later(by.wrapping_neg())))
+        let Some(earlier) = self.later(by.wrapping_neg()) else { return local };
+        self.locals.number(self.renamed(self.locals.value(local), &earlier))
     }
 
     fn earlier_item(&self, item: u32, by: u64) -> u32 {
-        self.renamed_item(item, &self.later(by.wrapping_neg()))
+        self.later(by.wrapping_neg()).map_or(item, |earlier| self.renamed_item(item, &earlier))
     }
 
     fn notice(&self, suspicion: Suspicion) -> u32 {

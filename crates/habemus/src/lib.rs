@@ -97,18 +97,17 @@ pub mod process;
 pub mod property;
 pub mod rounds;
 pub mod signatures;
+pub mod symmetry;
 mod system;
 pub mod testing;
 pub mod topology;
-mod turn;
 pub mod units;
 
 pub use context::{Context, Said};
 pub use problem::{Problem, Status};
 pub use process::{
-    Address, Chooser, Command, Data, Delay, Effect, Event, EventOf, Held, Id, Message, Output, Process, Step,
+    Address, Chooser, Command, Data, Delay, Effect, Event, EventOf, Id, Message, Output, Process, Step,
     Suspicion,
 };
 pub use system::{DEFAULT_PULSE, System, SystemError};
 pub use topology::Topology;
-pub use turn::Turn;

@@ -10,8 +10,7 @@ use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::time::Duration;
 
-use crate::clock::LamportClock;
-use crate::{Context, Problem, Topology, Turn};
+use crate::{Context, Problem, Topology};
 
 /// Where a process is reached: its position in the system, 0 … n−1.
 ///
@@ -137,24 +136,6 @@ pub trait Process: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// to run such a process on a network that does not promise this.
     const SYNCHRONOUS: bool = false;
 
-    /// Shows every logical time in a process or a message that may still be compared with another one. `true` says
-    /// that nothing but the distances between them matters: were all of them later by the same amount, the process
-    /// would do the same, with times later by that amount. Runs that differ by this are the same to the model checker,
-    /// which tries it out on every step that it takes.
-    fn times(held: Held<'_, Self>, config: &Self::Config, visit: &mut dyn FnMut(&mut LamportClock)) -> bool {
-        let _ = (held, config, visit);
-        false
-    }
-
-    /// Renames everybody in a process or a message: who stood at one place stands at the next one. `true` says that
-    /// processes are interchangeable: as long as nobody fails, a process that stands one place further on, with everybody
-    /// renamed, does the same to those one place further on. How they start may differ, and so may the place of a token.
-    /// Runs that differ by this are the same to the model checker, which tries it out on every step that it takes.
-    fn turn(held: Held<'_, Self>, turn: &Turn<'_>) -> bool {
-        let _ = (held, turn);
-        false
-    }
-
     /// Whether a timer is the hum of a detector, as for [`Message::is_background`].
     fn is_background(timer: &Self::Timer) -> bool {
         let _ = timer;
@@ -188,15 +169,6 @@ pub trait Process: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     fn on_stop(&mut self, cx: &mut Context<'_, Self>) {
         let _ = cx;
     }
-}
-
-/// Something that holds logical times and names of processes: the argument of [`Process::times`] and [`Process::turn`].
-#[derive(Debug)]
-pub enum Held<'a, P: Process> {
-    /// The variables of a process.
-    Process(&'a mut P),
-    /// What it sends.
-    Message(&'a mut P::Message),
 }
 
 /// What a failure detector says of another process.

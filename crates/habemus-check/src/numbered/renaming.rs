@@ -1,7 +1,8 @@
 //! Changes of times and places that make no difference to the processes, so they say.
 
 use habemus::clock::{LamportClock, VectorClock};
-use habemus::{Address, Effect, Held, Process, Turn};
+use habemus::symmetry::{Part, Rotate, Rotation, VisitTimes};
+use habemus::{Address, Effect, Process};
 
 use super::{Deed, Numbered};
 use crate::local::{Body, Item, Local};
@@ -20,17 +21,18 @@ pub(super) trait Renaming<P: Process> {
 
 /// All logical times are later, by so much; earlier, if that wraps around.
 pub(super) struct Later<'a, P: Process> {
+    pub(super) visit: VisitTimes<P>,
     pub(super) config: &'a P::Config,
     pub(super) by: u64,
 }
 
 impl<P: Process> Renaming<P> for Later<'_, P> {
     fn process(&self, process: &mut P) {
-        P::times(Held::Process(process), self.config, &mut |time| self.shift(time));
+        (self.visit)(Part::Process(process), self.config, &mut |time| self.shift(time));
     }
 
     fn message(&self, message: &mut P::Message) {
-        P::times(Held::Message(message), self.config, &mut |time| self.shift(time));
+        (self.visit)(Part::Message(message), self.config, &mut |time| self.shift(time));
     }
 }
 
@@ -40,17 +42,23 @@ impl<P: Process> Later<'_, P> {
     }
 }
 
-impl<P: Process> Renaming<P> for Turn<'_> {
+/// Everybody is one address further on.
+pub(super) struct Rotated<'a, P: Process> {
+    pub(super) rotate: Rotate<P>,
+    pub(super) rotation: Rotation<'a>,
+}
+
+impl<P: Process> Renaming<P> for Rotated<'_, P> {
     fn process(&self, process: &mut P) {
-        P::turn(Held::Process(process), self);
+        (self.rotate)(Part::Process(process), &self.rotation);
     }
 
     fn message(&self, message: &mut P::Message) {
-        P::turn(Held::Message(message), self);
+        (self.rotate)(Part::Message(message), &self.rotation);
     }
 
     fn address(&self, address: Address) -> Address {
-        Turn::address(self, address)
+        self.rotation.address(address)
     }
 }
 

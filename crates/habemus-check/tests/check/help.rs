@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use habemus::catalogue::{self, Request, Setup, Shape};
 use habemus::property::Population;
+use habemus::symmetry::Symmetries;
 use habemus::{Address, DEFAULT_PULSE, Id, Process, System};
 use habemus_check::{CheckError, Control, Properties, Report, Setting, Start, check};
 
@@ -33,6 +34,7 @@ pub(crate) fn setup<P: Process>(
         service: false,
         detector: "none",
         topology: String::new(),
+        symmetries: Symmetries::default(),
     }
 }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use habemus::catalogue;
 use habemus::election::{Command, Election, Output};
+use habemus::symmetry::{Part, Rotation, RotationSymmetric};
 use habemus::topology::Graph;
-use habemus::{Address, Context, Held, Id, Process, System, Turn};
+use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{Control, Extent, Order, Properties, Report, Setting, Timers, Verdict, check_system};
 
 use crate::help::{model, setup};
@@ -114,10 +115,6 @@ impl Process for Drawn {
     type Timer = ();
     type Stable = ();
 
-    fn turn(_: Held<'_, Self>, _: &Turn<'_>) -> bool {
-        true
-    }
-
     fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
         Drawn { mood: 0 }
     }
@@ -129,6 +126,10 @@ impl Process for Drawn {
     fn on_message(&mut self, _: Address, Letter(letter, more): Letter, cx: &mut Context<'_, Self>) {
         self.follow(cx.config().on_letter[self.mood as usize][letter as usize], more, cx);
     }
+}
+
+impl RotationSymmetric for Drawn {
+    fn rotate(_: Part<'_, Self>, _: &Rotation<'_>) {}
 }
 
 impl Drawn {
@@ -185,7 +186,7 @@ fn random_protocols_have_the_same_verdicts_with_and_without() {
             let ids: Vec<Id> = (1..=3).map(Id).collect();
             let system: System<Drawn> =
                 System::new(Graph::new(3, links), ids, rules.clone()).expect("three processes");
-            let setup = setup("yo-yo", system, preference.clone());
+            let setup = setup("yo-yo", system, preference.clone()).rotation_symmetric();
             let setting = Setting {
                 order,
                 reduction,

@@ -2,8 +2,9 @@
 
 use habemus::clock::LamportClock;
 use habemus::mutex::{Command, Mutex, Output};
+use habemus::symmetry::{Part, ShiftInvariant};
 use habemus::topology::Complete;
-use habemus::{Address, Context, Held, Id, Process, System};
+use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{
     ANY_NUMBER, CheckError, Control, Extent, Order, Properties, Report, Setting, Verdict, check_system,
 };
@@ -99,15 +100,6 @@ impl Process for Insistent {
     type Timer = ();
     type Stable = ();
 
-    fn times(held: Held<'_, Self>, _: &Server, visit: &mut dyn FnMut(&mut LamportClock)) -> bool {
-        match held {
-            Held::Process(process) => visit(&mut process.clock),
-            Held::Message(Message::Ask(time) | Message::Busy(time)) => visit(time),
-            Held::Message(Message::Grant) => {}
-        }
-        true
-    }
-
     fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
         Insistent { clock: LamportClock::default() }
     }
@@ -132,6 +124,16 @@ impl Process for Insistent {
     }
 }
 
+impl ShiftInvariant for Insistent {
+    fn visit_times(part: Part<'_, Self>, _: &Server, visit: &mut dyn FnMut(&mut LamportClock)) {
+        match part {
+            Part::Process(process) => visit(&mut process.clock),
+            Part::Message(Message::Ask(time) | Message::Busy(time)) => visit(time),
+            Part::Message(Message::Grant) => {}
+        }
+    }
+}
+
 fn check(server: Server, symmetry: bool) -> Result<Report, CheckError> {
     let ids = vec![Id(1), Id(2)];
     let system: System<Insistent> = System::new(Complete::new(2), ids, server).expect("two processes");
@@ -142,7 +144,7 @@ fn check(server: Server, symmetry: bool) -> Result<Report, CheckError> {
         most_states: Some(1000),
         ..Setting::default()
     };
-    check_system(&setup("coordinator", system, None), &setting, &Control::default())
+    check_system(&setup("coordinator", system, None).shift_invariant(), &setting, &Control::default())
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Processes that are interchangeable.
 
 use habemus::election::{Command, Election, Output};
+use habemus::symmetry::{Part, Rotation, RotationSymmetric};
 use habemus::topology::Ring;
-use habemus::{Address, Context, Held, Id, Process, System, Turn};
+use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{CheckError, Control, Order, Properties, Report, Setting, Verdict, check_system};
 
 use crate::help::{model, setup};
@@ -86,10 +87,6 @@ impl Process for Whisper {
     type Timer = ();
     type Stable = ();
 
-    fn turn(_: Held<'_, Self>, _: &Turn<'_>) -> bool {
-        true
-    }
-
     fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
         Whisper { begun: false }
     }
@@ -112,12 +109,16 @@ impl Process for Whisper {
     }
 }
 
+impl RotationSymmetric for Whisper {
+    fn rotate(_: Part<'_, Self>, _: &Rotation<'_>) {}
+}
+
 fn whisper(leader: Leader) -> Result<Report, CheckError> {
     let ids = vec![Id(1), Id(2), Id(3)];
     let system: System<Whisper> = System::new(Ring::new(3), ids, leader).expect("three processes");
     let setting =
         Setting { properties: Properties::Named(vec!["uniqueness".to_owned()]), ..Setting::default() };
-    check_system(&setup("anonymous-ring", system, None), &setting, &Control::default())
+    check_system(&setup("anonymous-ring", system, None).rotation_symmetric(), &setting, &Control::default())
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::analysis::CostModel;
 use crate::property::Population;
 use crate::signatures::{self, Scheme};
+use crate::symmetry::{RotationSymmetric, ShiftInvariant, Symmetries};
 use crate::{Id, Process, System, SystemError};
 
 mod agreements;
@@ -157,6 +158,8 @@ pub struct Setup<P: Process> {
     pub detector: &'static str,
     /// How the processes are connected, to be shown.
     pub topology: String,
+    /// What the model checker may take for the same.
+    pub symmetries: Symmetries<P>,
 }
 
 impl<P: Process> Setup<P> {
@@ -179,14 +182,26 @@ impl<P: Process> Setup<P> {
             service: false,
             detector: "none",
             topology: shape.name().to_owned(),
+            symmetries: Symmetries::default(),
         }
     }
 
-    /// The same around another process.
+    /// The same around another process, of whose symmetries nothing is known.
     fn with_system<Q: Process>(self, system: System<Q>) -> Setup<Q> {
         let Setup { entry, population, oracle, perpetual, synchronous, service, detector, topology, .. } =
             self;
-        Setup { entry, system, population, oracle, perpetual, synchronous, service, detector, topology }
+        Setup {
+            entry,
+            system,
+            population,
+            oracle,
+            perpetual,
+            synchronous,
+            service,
+            detector,
+            topology,
+            symmetries: Symmetries::default(),
+        }
     }
 
     /// Whether the algorithm promises this property. A service that elects again whenever somebody comes or goes
@@ -194,6 +209,22 @@ impl<P: Process> Setup<P> {
     pub fn promises(&self, property: &str) -> bool {
         let lost = self.service && ["uniqueness", "stability"].contains(&property);
         self.entry.promises.contains(&property) && !lost
+    }
+}
+
+impl<P: ShiftInvariant> Setup<P> {
+    /// The same, with the symmetry of time.
+    #[must_use]
+    pub fn shift_invariant(self) -> Self {
+        Setup { symmetries: self.symmetries.with_clock_shift(&self.system.config), ..self }
+    }
+}
+
+impl<P: RotationSymmetric> Setup<P> {
+    /// The same, with the symmetry of addresses.
+    #[must_use]
+    pub fn rotation_symmetric(self) -> Self {
+        Setup { symmetries: self.symmetries.with_rotation(), ..self }
     }
 }
 

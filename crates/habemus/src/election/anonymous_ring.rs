@@ -6,8 +6,9 @@
 //! cannot be had. [Itai–Rodeh](super::itai_rodeh) is the randomized cure. Messages: 2n, whoever stands.
 
 use super::{Command, Election, Output};
+use crate::symmetry::{Part, Rotation, RotationSymmetric};
 use crate::topology::Ring;
-use crate::{Address, Context, Held, Process, Turn};
+use crate::{Address, Context, Process};
 
 /// The rules: without identifiers there is nothing else to choose.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,11 +67,6 @@ impl Process for AnonymousRing {
     type Timer = ();
     type Stable = ();
 
-    fn turn(_: Held<'_, Self>, _: &Turn<'_>) -> bool {
-        // Nobody is named.
-        true
-    }
-
     fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
         AnonymousRing::default()
     }
@@ -88,6 +84,12 @@ impl Process for AnonymousRing {
             Message::VoteForMe => self.on_vote(cx),
             Message::HabemosLeader => self.on_habemos(cx),
         }
+    }
+}
+
+impl RotationSymmetric for AnonymousRing {
+    fn rotate(_: Part<'_, Self>, _: &Rotation<'_>) {
+        // Nobody is named.
     }
 }
 

@@ -13,8 +13,9 @@
 use std::fmt;
 
 use super::{Command, Election, Output};
+use crate::symmetry::{Part, Rotation, RotationSymmetric};
 use crate::topology::Ring;
-use crate::{Address, Context, Held, Process, Turn};
+use crate::{Address, Context, Process};
 
 /// The rules: identifiers are drawn, not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,11 +101,6 @@ impl Process for ItaiRodeh {
     type Timer = ();
     type Stable = ();
 
-    fn turn(_: Held<'_, Self>, _: &Turn<'_>) -> bool {
-        // Nobody is named.
-        true
-    }
-
     fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
         ItaiRodeh::default()
     }
@@ -122,6 +118,12 @@ impl Process for ItaiRodeh {
             Message::Candidate { lot, hops, unique } => self.on_candidate(lot, hops, unique, cx),
             Message::Elected => self.on_elected(cx),
         }
+    }
+}
+
+impl RotationSymmetric for ItaiRodeh {
+    fn rotate(_: Part<'_, Self>, _: &Rotation<'_>) {
+        // Nobody is named.
     }
 }
 

@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 use super::timestamp::visit_each;
 use super::{Command, Mutex, Output, State, Timestamp};
 use crate::clock::LamportClock;
+use crate::symmetry::{Part, ShiftInvariant};
 use crate::topology::Complete;
-use crate::{Address, Context, Held, Id, Process};
+use crate::{Address, Context, Id, Process};
 
 /// The rules, and whether a request's timestamp fences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,20 +67,6 @@ impl Process for Lamport {
     type Timer = ();
     type Stable = ();
 
-    fn times(held: Held<'_, Self>, config: &Config, visit: &mut dyn FnMut(&mut LamportClock)) -> bool {
-        match held {
-            Held::Process(process) => {
-                visit(&mut process.clock);
-                visit_each(&mut process.queue, |stamp| &mut stamp.time, visit);
-            }
-            Held::Message(Message::Request(time) | Message::Reply(time) | Message::Release(time)) => {
-                visit(time);
-            }
-        }
-        // A token is made of a time, and others see it.
-        !config.fencing
-    }
-
     fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
         Lamport::default()
     }
@@ -98,6 +85,25 @@ impl Process for Lamport {
             Message::Request(time) => self.on_request(from, time, cx),
             Message::Reply(sent) => self.on_reply(sent, cx),
             Message::Release(sent) => self.on_release(from, sent, cx),
+        }
+    }
+}
+
+impl ShiftInvariant for Lamport {
+    fn is_shift_invariant(config: &Config) -> bool {
+        // A token is made of a time, and others see it.
+        !config.fencing
+    }
+
+    fn visit_times(part: Part<'_, Self>, _: &Config, visit: &mut dyn FnMut(&mut LamportClock)) {
+        match part {
+            Part::Process(process) => {
+                visit(&mut process.clock);
+                visit_each(&mut process.queue, |stamp| &mut stamp.time, visit);
+            }
+            Part::Message(Message::Request(time) | Message::Reply(time) | Message::Release(time)) => {
+                visit(time);
+            }
         }
     }
 }

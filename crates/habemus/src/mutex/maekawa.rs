@@ -13,8 +13,9 @@ use std::collections::BTreeSet;
 use super::timestamp::visit_each;
 use super::{Command, Mutex, Output, State, Timestamp, VotingSets};
 use crate::clock::LamportClock;
+use crate::symmetry::{Part, ShiftInvariant};
 use crate::topology::Complete;
-use crate::{Address, Context, Held, Process};
+use crate::{Address, Context, Process};
 
 /// Who votes for whom.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,19 +100,6 @@ impl Process for Maekawa {
     type Timer = ();
     type Stable = ();
 
-    fn times(held: Held<'_, Self>, _: &Config, visit: &mut dyn FnMut(&mut LamportClock)) -> bool {
-        match held {
-            Held::Process(process) => {
-                visit(&mut process.clock);
-                process.vote.iter_mut().for_each(|candidate| visit(&mut candidate.stamp.time));
-                visit_each(&mut process.queue, |candidate| &mut candidate.stamp.time, visit);
-            }
-            Held::Message(Message::Request(time)) => visit(time),
-            Held::Message(_) => {}
-        }
-        true
-    }
-
     fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
         Maekawa::default()
     }
@@ -133,6 +121,20 @@ impl Process for Maekawa {
             Message::Vote => self.on_vote(from, cx),
             Message::Failed => self.on_failed(from, cx),
             Message::Inquire => self.on_inquire(from, cx),
+        }
+    }
+}
+
+impl ShiftInvariant for Maekawa {
+    fn visit_times(part: Part<'_, Self>, _: &Config, visit: &mut dyn FnMut(&mut LamportClock)) {
+        match part {
+            Part::Process(process) => {
+                visit(&mut process.clock);
+                process.vote.iter_mut().for_each(|candidate| visit(&mut candidate.stamp.time));
+                visit_each(&mut process.queue, |candidate| &mut candidate.stamp.time, visit);
+            }
+            Part::Message(Message::Request(time)) => visit(time),
+            Part::Message(_) => {}
         }
     }
 }

@@ -7,8 +7,9 @@
 
 use super::{Command, Mutex, Output, State, Timestamp};
 use crate::clock::LamportClock;
+use crate::symmetry::{Part, ShiftInvariant};
 use crate::topology::Complete;
-use crate::{Address, Context, Held, Process};
+use crate::{Address, Context, Process};
 
 /// The rules, and whether a request's timestamp fences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,21 +68,6 @@ impl Process for RicartAgrawala {
     type Timer = ();
     type Stable = ();
 
-    fn times(held: Held<'_, Self>, config: &Config, visit: &mut dyn FnMut(&mut LamportClock)) -> bool {
-        match held {
-            Held::Process(process) => {
-                visit(&mut process.clock);
-                if process.state == State::Wanted {
-                    visit(&mut process.time);
-                }
-            }
-            Held::Message(Message::Reply(_)) if config.variant == Variant::BareReplies => {}
-            Held::Message(Message::Request(time) | Message::Reply(time)) => visit(time),
-        }
-        // A token is made of a time, and others see it.
-        !config.fencing
-    }
-
     /// S1: "On initialization: state := RELEASED".
     fn on_start(_: Option<()>, _: &mut Context<'_, Self>) -> Self {
         RicartAgrawala::default()
@@ -101,6 +87,26 @@ impl Process for RicartAgrawala {
         match message {
             Message::Request(time) => self.on_request(from, time, cx),
             Message::Reply(sent) => self.on_reply(sent, cx),
+        }
+    }
+}
+
+impl ShiftInvariant for RicartAgrawala {
+    fn is_shift_invariant(config: &Config) -> bool {
+        // A token is made of a time, and others see it.
+        !config.fencing
+    }
+
+    fn visit_times(part: Part<'_, Self>, config: &Config, visit: &mut dyn FnMut(&mut LamportClock)) {
+        match part {
+            Part::Process(process) => {
+                visit(&mut process.clock);
+                if process.state == State::Wanted {
+                    visit(&mut process.time);
+                }
+            }
+            Part::Message(Message::Reply(_)) if config.variant == Variant::BareReplies => {}
+            Part::Message(Message::Request(time) | Message::Reply(time)) => visit(time),
         }
     }
 }

@@ -9,8 +9,9 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use super::{Command, Mutex, Output, State, Token};
+use crate::symmetry::{Part, Rotation, RotationSymmetric};
 use crate::topology::Complete;
-use crate::{Address, Context, Held, Process, Turn};
+use crate::{Address, Context, Process};
 
 /// Where the token lies at the beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,22 +91,6 @@ impl Process for SuzukiKasami {
     type Timer = ();
     type Stable = ();
 
-    fn turn(held: Held<'_, Self>, turn: &Turn<'_>) -> bool {
-        let token = match held {
-            Held::Process(process) => {
-                turn.list(&mut process.requested);
-                process.token.as_mut()
-            }
-            Held::Message(Message::Privilege(token)) => Some(token),
-            Held::Message(Message::Request(_)) => None,
-        };
-        if let Some(token) = token {
-            turn.list(&mut token.served);
-            token.queue.iter_mut().for_each(|waiting| *waiting = turn.address(*waiting));
-        }
-        true
-    }
-
     fn on_start(recovered: Option<()>, cx: &mut Context<'_, Self>) -> Self {
         let nobody = vec![0; cx.process_count()];
         // One that comes back after a crash must not bring a second token.
@@ -127,6 +112,23 @@ impl Process for SuzukiKasami {
         match message {
             Message::Request(number) => self.on_request(from, number, cx),
             Message::Privilege(token) => self.on_privilege(token, cx),
+        }
+    }
+}
+
+impl RotationSymmetric for SuzukiKasami {
+    fn rotate(part: Part<'_, Self>, rotation: &Rotation<'_>) {
+        let token = match part {
+            Part::Process(process) => {
+                rotation.list(&mut process.requested);
+                process.token.as_mut()
+            }
+            Part::Message(Message::Privilege(token)) => Some(token),
+            Part::Message(Message::Request(_)) => None,
+        };
+        if let Some(token) = token {
+            rotation.list(&mut token.served);
+            token.queue.iter_mut().for_each(|waiting| *waiting = rotation.address(*waiting));
         }
     }
 }

@@ -16,8 +16,9 @@ use std::time::Duration;
 pub use message::{Generation, Message, Permission};
 
 use super::{Command, Mutex, Output, State, Token};
+use crate::symmetry::{Part, Rotation, RotationSymmetric};
 use crate::topology::Ring;
-use crate::{Address, Context, Held, Id, Process, Suspicion, Turn};
+use crate::{Address, Context, Id, Process, Suspicion};
 
 /// Where the token lies at the beginning, and what it does while nobody wants it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,23 +102,6 @@ impl Process for TokenRing {
     /// The latest token that I know of, so that none of the past is issued again.
     type Stable = Generation;
 
-    fn turn(held: Held<'_, Self>, turn: &Turn<'_>) -> bool {
-        let rename = |generation: &mut Generation| generation.by = generation.by.map(|by| turn.address(by));
-        match held {
-            Held::Process(process) => {
-                rename(&mut process.generation);
-                process.token.iter_mut().for_each(|permission| rename(&mut permission.generation));
-                process.suspected = process.suspected.iter().map(|&other| turn.address(other)).collect();
-            }
-            Held::Message(Message::Token(permission)) => rename(&mut permission.generation),
-            Held::Message(Message::Wake(id) | Message::Missing(id)) => *id = turn.id(*id),
-            Held::Message(Message::Recall(generation) | Message::Superseded(generation)) => {
-                rename(generation);
-            }
-        }
-        true
-    }
-
     /// S4: "Um dos processos é iniciado com um token". One that comes back after a crash has none.
     fn on_start(recovered: Option<Generation>, cx: &mut Context<'_, Self>) -> Self {
         let mut process = TokenRing { generation: recovered.unwrap_or_default(), ..TokenRing::default() };
@@ -159,6 +143,25 @@ impl Process for TokenRing {
 
     fn on_suspicion(&mut self, suspicion: Suspicion, cx: &mut Context<'_, Self>) {
         self.on_change_of_the_ring(suspicion, cx);
+    }
+}
+
+impl RotationSymmetric for TokenRing {
+    fn rotate(part: Part<'_, Self>, rotation: &Rotation<'_>) {
+        let rename =
+            |generation: &mut Generation| generation.by = generation.by.map(|by| rotation.address(by));
+        match part {
+            Part::Process(process) => {
+                rename(&mut process.generation);
+                process.token.iter_mut().for_each(|permission| rename(&mut permission.generation));
+                process.suspected = process.suspected.iter().map(|&other| rotation.address(other)).collect();
+            }
+            Part::Message(Message::Token(permission)) => rename(&mut permission.generation),
+            Part::Message(Message::Wake(id) | Message::Missing(id)) => *id = rotation.id(*id),
+            Part::Message(Message::Recall(generation) | Message::Superseded(generation)) => {
+                rename(generation);
+            }
+        }
     }
 }
 

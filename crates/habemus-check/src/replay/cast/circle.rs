@@ -1,7 +1,8 @@
 //! Whether a run has come back to where it was.
 
 use habemus::clock::LamportClock;
-use habemus::{Address, Held, Process};
+use habemus::symmetry::{Part, VisitTimes};
+use habemus::{Address, Process};
 
 use super::{Actor, Cast};
 
@@ -15,24 +16,23 @@ impl<P: Process> Cast<'_, P> {
     /// The same with all logical times earlier, if nothing but their distances matters: the earliest is 0 then.
     fn with_clocks_set_back(&self) -> Self {
         let mut back = self.clone();
-        let mut least = u64::MAX;
-        if back.visit_times(&mut |time| least = least.min(time.0)) {
-            back.visit_times(&mut |time| time.0 -= least);
+        if let Some(times) = self.setup.symmetries.clock_shift {
+            let mut least = u64::MAX;
+            back.visit_times(times, &mut |time| least = least.min(time.0));
+            back.visit_times(times, &mut |time| time.0 -= least);
         }
         back
     }
 
-    /// Shows all logical times; says whether nothing but their distances matters.
-    fn visit_times(&mut self, visit: &mut dyn FnMut(&mut LamportClock)) -> bool {
+    /// Visits all logical times.
+    fn visit_times(&mut self, times: VisitTimes<P>, visit: &mut dyn FnMut(&mut LamportClock)) {
         let config = &self.setup.system.config;
-        let mut timeless = true;
         for process in self.actors.iter_mut().filter_map(|actor| actor.process.as_mut()) {
-            timeless &= P::times(Held::Process(process), config, visit);
+            times(Part::Process(process), config, visit);
         }
         for flight in &mut self.flights {
-            timeless &= P::times(Held::Message(&mut flight.message), config, visit);
+            times(Part::Message(&mut flight.message), config, visit);
         }
-        timeless
     }
 
     fn is_same(&self, other: &Self) -> bool {

@@ -36,7 +36,7 @@ pub(in crate::catalogue) fn build(
     let system: System<AnonymousRing> =
         System::new(Ring::new(request.ids.len()), request.ids.clone(), config)?;
     // All are alike: none is better than another.
-    let setup = Setup::new(entry, system, None, &shape);
+    let setup = Setup::new(entry, system, None, &shape).rotation_symmetric();
     stack::one_shot(setup, Ring::logical(request.ids.len()), request, options)
 }
 

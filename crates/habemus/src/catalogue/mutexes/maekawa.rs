@@ -71,7 +71,7 @@ pub(in crate::catalogue) fn build(
     let variant = options.choice("variant", &variants)?.unwrap_or_default();
     let network = Complete::new(request.ids.len());
     let system: System<Maekawa> = System::new(network, request.ids.clone(), Config { sets, variant })?;
-    Ok(Setup::new(entry, system, None, &shape).into())
+    Ok(Setup::new(entry, system, None, &shape).shift_invariant().into())
 }
 
 /// A member of a set other than the asker costs three messages without conflict. With conflict there may also be an

@@ -45,7 +45,7 @@ pub(in crate::catalogue) fn build(
     let config = Config { variant, fencing: lock::fencing(options)? };
     let network = Complete::new(request.ids.len());
     let system: System<RicartAgrawala> = System::new(network, request.ids.clone(), config)?;
-    Ok(Setup::new(entry, system, None, &shape).into())
+    Ok(Setup::new(entry, system, None, &shape).shift_invariant().into())
 }
 
 fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {

@@ -45,7 +45,7 @@ pub(in crate::catalogue) fn build(
     };
     let network = Complete::new(request.ids.len());
     let system: System<SuzukiKasami> = System::new(network, request.ids.clone(), config)?;
-    Ok(Setup::new(entry, system, None, &shape).into())
+    Ok(Setup::new(entry, system, None, &shape).rotation_symmetric().into())
 }
 
 fn bound(

@@ -52,7 +52,7 @@ pub(in crate::catalogue) fn build(
     let perpetual = config.idle == Idle::Move;
     let ring = Ring::logical(request.ids.len());
     let system: System<TokenRing> = System::new(ring, request.ids.clone(), config)?;
-    let setup = Setup { perpetual, ..Setup::new(entry, system, None, &shape) };
+    let setup = Setup { perpetual, ..Setup::new(entry, system, None, &shape).rotation_symmetric() };
     stack::on_detector(setup, request, options)
 }
 
