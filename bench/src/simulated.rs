@@ -33,7 +33,7 @@ pub(crate) fn traced(election: &Election) -> Measurement {
             topology: "ring".to_owned(),
             seed: Some(election.seed),
             origin: None,
-            circle: None,
+            cycle: None,
         };
         Watch::new(population(ids), Some(header))
     })

@@ -8,21 +8,23 @@ use habemus::election::chang_roberts::{self, ChangRoberts};
 use habemus::election::dolev_klawe_rodeh::{self, DolevKlaweRodeh};
 use habemus::mutex::lamport::{self, Lamport};
 use habemus::mutex::ricart_agrawala::{self, RicartAgrawala};
-use habemus::property::Population;
 use habemus::symmetry::Symmetries;
 use habemus::topology::{Complete, Ring};
 use habemus::{Address, Id, Process, Status, System};
-use habemus_check::{Control, Order, Properties, Setting, Start, check_system};
+use habemus_check::{CheckHandle, DeliveryOrder, Properties, Setting, Start, check_system};
 
 use crate::rival::{Way, unique_states};
 
 /// Measures one model with one checker and prints: states, seconds, peak memory in bytes.
 pub(crate) fn measure(who: &str, model: &str, threads: usize) -> ExitCode {
     let measured = match model {
+        "ricart-agrawala-small" => ricart_agrawala(who, threads, 1),
         "ricart-agrawala" => ricart_agrawala(who, threads, 3),
         "ricart-agrawala-5" => ricart_agrawala(who, threads, 5),
-        "lamport" => lamport(who, threads),
-        "chang-roberts" => chang_roberts(who, threads),
+        "lamport-small" => lamport(who, threads, 2),
+        "lamport" => lamport(who, threads, 3),
+        "chang-roberts-small" => chang_roberts(who, threads, 4),
+        "chang-roberts" => chang_roberts(who, threads, 6),
         "dolev-klawe-rodeh" => dolev_klawe_rodeh(who, threads),
         _ => None,
     };
@@ -43,17 +45,19 @@ fn ricart_agrawala(who: &str, threads: usize, entries: u32) -> Option<(u64, f64)
     run(who, threads, (system, symmetries), entries, false, Status::Inside, "ricart-agrawala")
 }
 
-/// Three processes, one entry each, FIFO links, which the algorithm needs.
-fn lamport(who: &str, threads: usize) -> Option<(u64, f64)> {
-    let system: System<Lamport> = System::new(Complete::new(3), ids(3), lamport::Config::default()).ok()?;
+/// One entry each, FIFO links, which the algorithm needs.
+fn lamport(who: &str, threads: usize, count: u32) -> Option<(u64, f64)> {
+    let network = Complete::new(count as usize);
+    let system: System<Lamport> = System::new(network, ids(count.into()), lamport::Config::default()).ok()?;
     let symmetries = Symmetries::default().with_clock_shift(&system.config);
     run(who, threads, (system, symmetries), 1, true, Status::Inside, "lamport")
 }
 
-/// Six processes that all start, messages in any order.
-fn chang_roberts(who: &str, threads: usize) -> Option<(u64, f64)> {
+/// Processes that all start, messages in any order.
+fn chang_roberts(who: &str, threads: usize, count: u32) -> Option<(u64, f64)> {
+    let ring = Ring::new(count as usize);
     let system: System<ChangRoberts> =
-        System::new(Ring::new(6), ids(6), chang_roberts::Config::default()).ok()?;
+        System::new(ring, ids(count.into()), chang_roberts::Config::default()).ok()?;
     run(who, threads, (system, Symmetries::default()), 1, false, Status::Leading, "chang-roberts")
 }
 
@@ -103,27 +107,17 @@ fn ours<P: Process>(
     let setting = Setting {
         start: Start::These(everybody),
         entries: wants,
-        order: if ordered { Order::Fifo } else { Order::Any },
+        order: if ordered { DeliveryOrder::Fifo } else { DeliveryOrder::Any },
         properties: Properties::Named(vec![property.to_owned()]),
-        // Stateright looks for no circles either.
+        // Stateright looks for no cycles either.
         liveness: false,
         reduction,
         symmetry: reduction,
         threads,
         ..Setting::default()
     };
-    let setup = Setup {
-        entry: catalogue::entry(name).ok()?,
-        population: Population { ids: system.ids.to_vec(), preference: None, places: 1 },
-        system,
-        oracle: None,
-        perpetual: false,
-        synchronous: false,
-        service: false,
-        topology: String::new(),
-        symmetries,
-    };
-    let report = check_system(&setup, &setting, &Control::default()).ok()?;
+    let setup = Setup { symmetries, ..Setup::own(catalogue::entry(name).ok()?, system) };
+    let report = check_system(&setup, &setting, &CheckHandle::default()).ok()?;
     assert!(report.holds(), "the model is correct: {report:#?}");
     Some(report.states)
 }

@@ -6,7 +6,7 @@ use crate::setting::Budget;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Environment(pub(crate) u32);
 
-/// A fault that has a budget; its number is its place in the word.
+/// A fault that has a budget; its number is its offset in the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Crash = 0,
@@ -19,7 +19,7 @@ pub(crate) enum Fault {
 
 const GROUP: u32 = 24;
 /// Partitions are explored for at most this many processes.
-pub(crate) const MOST_PARTITIONED: usize = 8;
+pub(crate) const MAX_PARTITIONED: usize = 8;
 
 impl Environment {
     pub(crate) fn new(budget: &Budget) -> Self {
@@ -54,12 +54,16 @@ impl Environment {
         Environment((self.0 & ((1 << GROUP) - 1)) | group << GROUP)
     }
 
-    /// The environment with every process one place further on. The first is always on the side that is not named.
-    pub(crate) fn turned(self, processes: usize) -> Self {
+    /// The environment with every process one address further on. The first is always on the side that is not named.
+    pub(crate) fn rotated(self, processes: usize) -> Self {
         let all = (1_u32 << processes) - 1;
         let group = self.group();
-        let turned = (group << 1 | group >> (processes - 1)) & all;
-        if group == 0 { self } else { self.with_group(if turned & 1 == 1 { !turned & all } else { turned }) }
+        let rotated = (group << 1 | group >> (processes - 1)) & all;
+        if group == 0 {
+            self
+        } else {
+            self.with_group(if rotated & 1 == 1 { !rotated & all } else { rotated })
+        }
     }
 
     /// Whether a message from one to the other gets through.
@@ -74,12 +78,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_turns_with_the_processes() {
+    fn a_cut_rotates_with_the_processes() {
         let cut = |group| Environment::new(&Budget::default()).with_group(group);
         for (before, after) in
             [(0, 0), (0b0010, 0b0100), (0b1000, 0b1110), (0b1010, 0b1010), (0b1100, 0b0110)]
         {
-            assert_eq!(cut(before).turned(4), cut(after), "{before:b}");
+            assert_eq!(cut(before).rotated(4), cut(after), "{before:b}");
         }
     }
 

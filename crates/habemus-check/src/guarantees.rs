@@ -10,21 +10,25 @@ use habemus::catalogue::{ENTRIES, Entry, Request, entry};
 use habemus::{Address, DEFAULT_PULSE, Id};
 use serde::{Deserialize, Serialize};
 
-use crate::check::{CheckError, NEEDS_CLOCKS, check};
-use crate::explore::Control;
-use crate::report::{Extent, Report, Verdict};
-use crate::setting::{Order, Properties, Setting, Start, Timers};
+use crate::check::check;
+use crate::error::CheckError;
+use crate::handle::CheckHandle;
+use crate::report::{CheckReport, Extent, Verdict};
+use crate::selection::NEEDS_CLOCKS;
+use crate::setting::{Properties, Setting, Start, Timers};
 
 mod cases;
+mod faults;
 
 pub use cases::{CASES, Case, EXHIBITS};
+pub use faults::{FAULTS, Fault};
 
 /// The processes of a row, if it does not say otherwise.
 pub const PROCESSES: u64 = 3;
 /// The problems of the table.
 pub const PROBLEMS: [&str; 3] = ["election", "mutual exclusion", "agreement"];
 /// The states after which a row is left open.
-const MOST_STATES: u64 = 1_500_000;
+const MAX_STATES: u64 = 1_500_000;
 /// A row with at most so many states is quick: tests recheck it.
 pub const QUICK: u64 = 3_000;
 
@@ -36,7 +40,7 @@ pub struct Row {
     /// Its variant, if not the usual one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// What may go wrong: a name of [`FAULTS`], or of a case of [`CASES`].
+    /// What may go wrong: the name of a [`Fault`], or of a case of [`CASES`].
     pub faults: String,
     /// Whether every run was covered.
     pub complete: bool,
@@ -58,28 +62,6 @@ pub enum Cell {
     Open,
 }
 
-/// A kind of fault: its name, the flags that ask for it, and what it changes.
-type Fault = (&'static str, &'static str, fn(&mut Setting));
-
-/// What may go wrong. Every row but the first two has everybody start.
-pub const FAULTS: &[Fault] = &[
-    ("none", "", |_| {}),
-    ("reordered messages", " --order any", |setting| setting.order = Order::Any),
-    ("wrong timeouts", " --timers any", |setting| setting.timers = Timers::AnyTime),
-    ("a crash", " --crashes 1", |setting| setting.budget.crashes = 1),
-    ("a crash and recovery", " --crashes 1 --recoveries 1", |setting| {
-        (setting.budget.crashes, setting.budget.recoveries) = (1, 1);
-    }),
-    ("a crash and amnesia", " --crashes 1 --recoveries 1 --amnesia", |setting| {
-        (setting.budget.crashes, setting.budget.recoveries) = (1, 1);
-        setting.budget.amnesia = true;
-    }),
-    ("a lost message", " --loss 1", |setting| setting.budget.losses = 1),
-    ("a doubled message", " --duplication 1", |setting| setting.budget.duplications = 1),
-    ("a false suspicion", " --suspicions 1", |setting| setting.budget.suspicions = 1),
-    ("a partition", " --partitions 1", |setting| setting.budget.partitions = 1),
-];
-
 /// One model of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
@@ -92,8 +74,7 @@ pub struct Model {
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// The number of the fault.
-    Fault(usize),
+    Fault(Fault),
     Case(&'static Case),
 }
 
@@ -106,12 +87,11 @@ pub fn models() -> Vec<Model> {
         // What an agreement must withstand is no matter of crashes alone: it has cases of its own.
         if entry.problem != "agreement" {
             // Timers that are never trusted cannot be wrong.
-            let faults = FAULTS
-                .iter()
-                .enumerate()
-                .filter(|(_, (name, ..))| *name != "wrong timeouts" || usual == Timers::MessagesFirst);
-            models.extend(faults.map(|(fault, _)| of_entry(None, Kind::Fault(fault))));
-            models.extend(variants(entry).into_iter().map(|variant| of_entry(Some(variant), Kind::Fault(0))));
+            let can_be = |fault: &Fault| *fault != Fault::WrongTimeouts || usual == Timers::MessagesFirst;
+            let faults = FAULTS.into_iter().filter(can_be);
+            models.extend(faults.map(|fault| of_entry(None, Kind::Fault(fault))));
+            let variants = variants(entry).into_iter();
+            models.extend(variants.map(|variant| of_entry(Some(variant), Kind::Fault(Fault::None))));
         }
         let cases = CASES.iter().filter(|case| case.algorithm == entry.name);
         models.extend(cases.map(|case| of_entry(None, Kind::Case(case))));
@@ -139,7 +119,7 @@ impl Model {
     /// What may go wrong, as the table names it.
     pub fn faults(&self) -> &'static str {
         match self.kind {
-            Kind::Fault(fault) => FAULTS[fault].0,
+            Kind::Fault(fault) => fault.name(),
             Kind::Case(case) => case.name,
         }
     }
@@ -152,7 +132,7 @@ impl Model {
     }
 
     /// Checks it; `None` if the algorithm cannot be under such circumstances.
-    pub fn check(&self, control: &Control) -> Option<(Row, Report)> {
+    pub fn check(&self, handle: &CheckHandle) -> Option<(Row, CheckReport)> {
         let setting = self.setting();
         let options: BTreeMap<String, String> =
             self.options().into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
@@ -166,7 +146,7 @@ impl Model {
             seed: 1,
             signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
         };
-        let checked = |setting: &Setting| match check(&request, setting, control) {
+        let checked = |setting: &Setting| match check(&request, setting, handle) {
             Ok(report) => Some(report),
             Err(CheckError::Unfit(_) | CheckError::Setup(_)) => None,
             Err(error) => unreachable!("an algorithm of the catalogue cannot be explored: {error}"),
@@ -207,11 +187,13 @@ impl Model {
         let options: String =
             self.options().into_iter().map(|(name, value)| format!(" -o {name}={value}")).collect();
         let start = match self.kind {
-            Kind::Fault(fault) if fault >= 2 && self.entry.problem == "election" => " --start all",
+            Kind::Fault(fault) if !fault.tries_every_start() && self.entry.problem == "election" => {
+                " --start all"
+            }
             _ => "",
         };
         let flags = match self.kind {
-            Kind::Fault(fault) => FAULTS[fault].1,
+            Kind::Fault(fault) => fault.flags(),
             Kind::Case(case) => case.flags,
         };
         format!("habemus check {} {ids}{options}{start}{flags}", self.entry.name)
@@ -233,20 +215,22 @@ impl Model {
 
     fn setting(&self) -> Setting {
         let everybody = || Start::These((0..self.ids().len() as u32).map(Address).collect());
-        let (start, change): (_, fn(&mut Setting)) = match self.kind {
-            Kind::Fault(fault) if fault < 2 => (Start::EveryChoice, FAULTS[fault].2),
-            Kind::Fault(fault) => (everybody(), FAULTS[fault].2),
-            Kind::Case(case) => (everybody(), case.change),
+        let start = match self.kind {
+            Kind::Fault(fault) if fault.tries_every_start() => Start::EveryChoice,
+            Kind::Fault(_) | Kind::Case(_) => everybody(),
         };
         let mut setting = Setting {
             timers: Timers::usual(self.entry),
             start,
             properties: Properties::All,
             keep_going: true,
-            most_states: Some(MOST_STATES),
+            max_states: Some(MAX_STATES),
             ..Setting::default()
         };
-        change(&mut setting);
+        match self.kind {
+            Kind::Fault(fault) => fault.allow(&mut setting),
+            Kind::Case(case) => (case.change)(&mut setting),
+        }
         setting
     }
 }

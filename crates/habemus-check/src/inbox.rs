@@ -6,8 +6,9 @@ use smallvec::SmallVec;
 
 use crate::intern::Interner;
 use crate::memo::{Memo, entry};
-use crate::protocol::{ItemKind, Protocol};
-use crate::setting::Order;
+use crate::numbered::Numbered;
+use crate::protocol::ItemKind;
+use crate::setting::DeliveryOrder;
 
 /// All inboxes that were ever seen. Threads share them. Number 0 is the empty one.
 ///
@@ -33,8 +34,8 @@ impl Inboxes {
 /// One thread's way to what becomes of inboxes: there are far fewer of them than states, so it remembers.
 pub(crate) struct Mail<'w> {
     inboxes: &'w Inboxes,
-    protocol: &'w dyn Protocol,
-    order: Order,
+    system: &'w Numbered,
+    order: DeliveryOrder,
     /// By item.
     channels: Vec<Option<Channel>>,
     /// By inbox: where in `deliveries` is what can be delivered next.
@@ -59,10 +60,10 @@ type Channel = (u16, bool);
 const NOTICES: u16 = 256;
 
 impl<'w> Mail<'w> {
-    pub(crate) fn new(inboxes: &'w Inboxes, protocol: &'w dyn Protocol, order: Order) -> Self {
+    pub(crate) fn new(inboxes: &'w Inboxes, system: &'w Numbered, order: DeliveryOrder) -> Self {
         Mail {
             inboxes,
-            protocol,
+            system,
             order,
             channels: Vec::new(),
             deliverable: Vec::new(),
@@ -90,18 +91,18 @@ impl<'w> Mail<'w> {
     fn find_added(&mut self, inbox: u32, item: u32) -> u32 {
         let items = self.items(inbox);
         let (channel, ordered) = self.channel(item);
-        let place = items.partition_point(|&other| {
+        let index = items.partition_point(|&other| {
             let theirs = self.channel(other).0;
             theirs < channel || (theirs == channel && (ordered || other < item))
         });
         let mut more = Items::from_slice(items);
-        more.insert(place, item);
+        more.insert(index, item);
         let after = self.inboxes.contents.number(more);
         self.added.keep((inbox, item), (after, 0));
         after
     }
 
-    /// Every item that can be delivered next, as places for [`delivery`](Mail::delivery).
+    /// Every item that can be delivered next, as indices for [`delivery`](Mail::delivery).
     #[inline]
     pub(crate) fn deliverable(&mut self, inbox: u32) -> Range<u32> {
         match self.deliverable.get(inbox as usize) {
@@ -135,8 +136,8 @@ impl<'w> Mail<'w> {
     }
 
     #[inline]
-    pub(crate) fn delivery(&self, place: u32) -> Delivery {
-        self.deliveries[place as usize]
+    pub(crate) fn delivery(&self, index: u32) -> Delivery {
+        self.deliveries[index as usize]
     }
 
     /// The inbox with another item in place of each.
@@ -177,9 +178,9 @@ impl<'w> Mail<'w> {
     }
 
     fn channel(&mut self, item: u32) -> Channel {
-        *entry(&mut self.channels, item).get_or_insert_with(|| match (self.protocol.item(item), self.order) {
-            (ItemKind::Message { from }, Order::Fifo) => (u16::from(from), true),
-            (ItemKind::Message { .. }, Order::Any) => (0, false),
+        *entry(&mut self.channels, item).get_or_insert_with(|| match (self.system.item(item), self.order) {
+            (ItemKind::Message { from }, DeliveryOrder::Fifo) => (u16::from(from), true),
+            (ItemKind::Message { .. }, DeliveryOrder::Any) => (0, false),
             (ItemKind::Notice { about }, _) => (NOTICES + u16::from(about), true),
         })
     }

@@ -28,15 +28,21 @@ impl<T: Eq + Hash> Interner<T> {
         if let Some(&(_, number)) = numbers.find(spread(half), is_it) {
             return number;
         }
-        let number = u32::try_from(self.values.push(value)).expect("fewer than 2³² values fit into memory");
-        numbers.insert_unique(spread(half), (half, number), |(half, _)| spread(*half));
-        number
+        let number = self.values.push(value);
+        insert(&mut numbers, half, number)
     }
 
     /// The value behind a number that [`number`](Interner::number) gave.
     pub(crate) fn value(&self, number: u32) -> &T {
         &self.values[number as usize]
     }
+}
+
+/// Adds the number of a new value. This is compiled once and not for each type of values.
+fn insert(numbers: &mut HashTable<(u32, u32)>, half: u32, number: usize) -> u32 {
+    let number = u32::try_from(number).expect("fewer than 2³² values fit into memory");
+    numbers.insert_unique(spread(half), (half, number), |(half, _)| spread(*half));
+    number
 }
 
 fn half_of_hash<T: Hash>(value: &T) -> u32 {

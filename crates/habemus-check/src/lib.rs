@@ -8,7 +8,7 @@
 //! ```
 //! use std::collections::BTreeMap;
 //! use habemus::{DEFAULT_PULSE, Id, catalogue::Request};
-//! use habemus_check::{Control, Setting, check};
+//! use habemus_check::{CheckHandle, Setting, check};
 //!
 //! let options = BTreeMap::new();
 //! let request = Request {
@@ -23,17 +23,23 @@
 //! };
 //! let mut setting = Setting::default();
 //! setting.properties = habemus_check::Properties::Named(vec!["uniqueness".to_owned()]);
-//! let report = check(&request, &setting, &Control::default())?;
+//! let report = check(&request, &setting, &CheckHandle::default())?;
 //! // Two that start at once both win.
 //! assert!(!report.holds());
 //! # Ok::<(), habemus_check::CheckError>(())
 //! ```
 
+mod branch;
 mod check;
-mod circle;
+mod cycle;
 mod environment;
+mod error;
 mod explore;
+mod facts;
+mod fit;
 pub mod guarantees;
+mod handle;
+mod handlers;
 mod inbox;
 mod intern;
 mod liveness;
@@ -45,18 +51,24 @@ mod path;
 mod protocol;
 mod reactions;
 mod reduction;
+mod refine;
 mod replay;
 mod report;
 mod row;
 mod rows;
 mod script;
+mod search;
+mod selection;
 mod setting;
 mod visited;
 mod watching;
+mod words;
 mod world;
 
-pub use check::{CheckError, MOST_PROCESSES, check, check_system};
-pub use explore::Control;
+pub use check::{check, check_system};
+pub use error::CheckError;
+pub use fit::MAX_PROCESSES;
+pub use handle::CheckHandle;
 pub use replay::{Replay, ReplayError, replay};
-pub use report::{Extent, PropertyLine, Report, SometimesLine, Verdict};
-pub use setting::{ANY_NUMBER, Budget, MOST_FAULTS, Order, Properties, Setting, Start, Timers};
+pub use report::{CheckReport, Extent, PropertyLine, SometimesLine, Verdict};
+pub use setting::{ANY_NUMBER, Budget, DeliveryOrder, MAX_FAULTS, Properties, Setting, Start, Timers};

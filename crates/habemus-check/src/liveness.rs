@@ -1,45 +1,45 @@
 //! Runs without end in which somebody waits for ever.
 //!
-//! A run that never ends goes round in some strongly connected part of the graph of states. A property that
-//! demands something to happen is broken by it if the property is lacking in every state of that part, and if
+//! A run that never ends goes round in some strongly connected component of the state graph. A property that
+//! demands something to happen is broken by it if the property is lacking in every state of the component, and if
 //! the run is fair: a step that is possible all the time is taken at some time (weak fairness). It is enough to
-//! look at the largest such parts: a run through all of one's states and steps is fair if any run in it is, for
-//! what a smaller part can do is possible in the larger one as well.
+//! look at maximal components: a run through all of one's states and steps is fair if any run in it is, for
+//! what a smaller one can do is possible in the larger one as well.
 //!
 //! Random choices are fair, too: whoever draws for ever draws everything at some time. A draw of which some
-//! outcome leads out of the part is therefore no way to stay in it.
+//! outcome leads out of the component is therefore no way to stay in it.
 //!
-//! Where clocks are set back, a message has another number afterwards, and is not taken for the same one. Nothing is lost by
-//! that: clocks only grow, so a part in which they are set back comes round only if every message that holds a time is
-//! delivered, and a message that holds none keeps its number.
+//! Where clocks are shifted, a message has another number afterwards, and is not taken for the same one. Nothing is lost
+//! by that: clocks only grow, so a component in which they are shifted comes round only if every message that holds a time
+//! is delivered, and a message that holds none keeps its number.
 //!
 //! To look only along single paths would miss runs that leave a state and come back by another way.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::check::Violation;
-use crate::explore::{Control, Explored};
-use crate::path::{path_through, states_to};
-use crate::protocol::{Act, Label, Trouble};
+use crate::explore::Explored;
+use crate::handle::CheckHandle;
+use crate::path::{Violation, path_through, states_to};
+use crate::protocol::{Transition, TransitionKind, Trouble};
 use crate::row::situation;
 use crate::setting::ANY_NUMBER;
 use crate::visited::{SHARDS, StateId};
 use crate::world::{Successors, Worker, World};
 
-/// A shortest way into a fair circle in which the property is lacking for ever, and round in it, if there is one. If the
+/// A shortest way into a fair cycle in which the property is lacking for ever, and once round it, if there is one. If the
 /// search is stopped, there is none.
 pub(crate) fn find(
     world: &World,
     explored: &Explored,
     property: usize,
-    control: &Control,
+    handle: &CheckHandle,
 ) -> Result<Option<Violation>, Trouble> {
-    if world.setting.entries != ANY_NUMBER || world.one_shot {
-        return find_for(world, explored, property, None, control);
+    if world.setting.entries != ANY_NUMBER || world.system.facts.one_shot {
+        return find_for(world, explored, property, None, handle);
     }
     // There is always somebody who waits: what must not be is that it is always the same one.
-    for place in 0..world.processes() {
-        if let Some(violation) = find_for(world, explored, property, Some(place), control)? {
+    for address in 0..world.processes() {
+        if let Some(violation) = find_for(world, explored, property, Some(address), handle)? {
             return Ok(Some(violation));
         }
     }
@@ -51,9 +51,9 @@ fn find_for(
     explored: &Explored,
     property: usize,
     whose: Option<usize>,
-    control: &Control,
+    handle: &CheckHandle,
 ) -> Result<Option<Violation>, Trouble> {
-    let mut search = Search::new(world, explored, property, control);
+    let mut search = ComponentSearch::new(world, explored, property, handle);
     search.whose = whose;
     let roots = search.lacking_states();
     loop {
@@ -61,23 +61,23 @@ fn find_for(
         for &root in &roots {
             search.components_from(root)?;
         }
-        if control.is_stopped() {
+        if handle.is_stopped() {
             return Ok(None);
         }
         if search.draws.len() == draws {
             break;
         }
-        // Without the draws that lead out, what is left may fall apart into smaller parts.
+        // Without the draws that lead out, what is left may fall apart into smaller components.
         search.forget();
     }
     search.nearest.take().map(|nearest| search.violation(&nearest)).transpose()
 }
 
 /// Tarjan's search over the states in which the property is lacking, without recursion: paths are long.
-struct Search<'w> {
+struct ComponentSearch<'w> {
     world: &'w World,
     explored: &'w Explored,
-    control: &'w Control,
+    handle: &'w CheckHandle,
     worker: Worker<'w>,
     successors: Successors,
     property: usize,
@@ -88,17 +88,17 @@ struct Search<'w> {
     low: FxHashMap<StateId, u32>,
     stack: Vec<StateId>,
     on_stack: FxHashSet<StateId>,
-    /// The fair part to which the shortest way leads, of those found so far.
-    nearest: Option<Part>,
-    /// Draws of which some outcome leads out of the part that another outcome stays in.
+    /// The fair component to which the shortest way leads, of those found so far.
+    nearest: Option<Component>,
+    /// Draws of which some outcome leads out of the component that another outcome stays in.
     draws: FxHashSet<(StateId, Class)>,
 }
 
 /// What counts as the same step in different states.
-type Class = (u8, Act);
+type Class = (u8, TransitionKind);
 
-/// A part in which a fair run can stay for ever.
-struct Part {
+/// A component in which a fair run can stay for ever.
+struct Component {
     states: Vec<StateId>,
     /// The state of it that is nearest to the beginning.
     first: StateId,
@@ -111,13 +111,13 @@ struct Frame {
     next: Vec<StateId>,
 }
 
-impl<'w> Search<'w> {
-    fn new(world: &'w World, explored: &'w Explored, property: usize, control: &'w Control) -> Self {
-        Search {
+impl<'w> ComponentSearch<'w> {
+    fn new(world: &'w World, explored: &'w Explored, property: usize, handle: &'w CheckHandle) -> Self {
+        ComponentSearch {
             world,
             explored,
-            control,
-            worker: Worker::new(world),
+            handle,
+            worker: Worker::new(world, explored.search),
             successors: Successors::labelled(),
             property,
             whose: None,
@@ -144,9 +144,9 @@ impl<'w> Search<'w> {
         for (shard, len) in self.explored.visited.lens().into_iter().enumerate() {
             let mut rows = Vec::new();
             self.explored.visited.copy(shard, 0..len, &mut rows);
-            for (place, state) in rows.chunks_exact(self.world.width()).enumerate() {
+            for (index, state) in rows.chunks_exact(self.world.width()).enumerate() {
                 if self.is_lacking(state) {
-                    lacking.push(StateId((place * SHARDS + shard) as u32));
+                    lacking.push(StateId((index * SHARDS + shard) as u32));
                 }
             }
         }
@@ -155,7 +155,7 @@ impl<'w> Search<'w> {
 
     fn is_lacking(&mut self, state: &[u32]) -> bool {
         self.worker.judge(state[self.world.monitors_at()]).lacking >> self.property & 1 == 1
-            && self.whose.is_none_or(|place| self.worker.is_waiting(situation(state, place).0))
+            && self.whose.is_none_or(|address| self.worker.is_waiting(situation(state, address).0))
     }
 
     /// Where ordinary steps lead, faults aside, as far as the property stays lacking: a run without end has
@@ -164,11 +164,11 @@ impl<'w> Search<'w> {
         let row = self.explored.visited.state(state);
         let mut successors = std::mem::take(&mut self.successors);
         self.worker.expand(&row, &mut successors)?;
-        let labels = successors.labels.as_deref().unwrap_or_default();
+        let transitions = successors.transitions.as_deref().unwrap_or_default();
         let mut next = Vec::new();
-        for (row, label) in successors.states.chunks_exact(self.world.width()).zip(labels) {
-            if is_ordinary(*label)
-                && !self.draws.contains(&(state, class(*label)))
+        for (row, transition) in successors.states.chunks_exact(self.world.width()).zip(transitions) {
+            if is_ordinary(*transition)
+                && !self.draws.contains(&(state, class(*transition)))
                 && self.is_lacking(row)
                 && let Some(id) = self.explored.visited.find(row)
             {
@@ -181,7 +181,7 @@ impl<'w> Search<'w> {
 
     /// Finishes every component that can be reached from `root`.
     fn components_from(&mut self, root: StateId) -> Result<(), Trouble> {
-        if self.met.contains_key(&root) || self.control.is_stopped() {
+        if self.met.contains_key(&root) || self.handle.is_stopped() {
             return Ok(());
         }
         let mut frames = vec![self.enter(root)?];
@@ -192,7 +192,7 @@ impl<'w> Search<'w> {
                     let low = self.met[&next].min(self.low[&state]);
                     self.low.insert(state, low);
                 } else if !self.met.contains_key(&next) {
-                    if !self.control.circles() {
+                    if !self.handle.count_cycle_search() {
                         return Ok(());
                     }
                     let frame = self.enter(next)?;
@@ -222,13 +222,13 @@ impl<'w> Search<'w> {
 
     /// Keeps a component if it is fair and nearer than those found before.
     fn consider(&mut self, states: Vec<StateId>) -> Result<(), Trouble> {
-        if !self.is_fair_circle(&states)? {
+        if !self.is_fair_component(&states)? {
             return Ok(());
         }
         let depths = states.iter().map(|&state| (self.explored.depth_of(state), state));
         let (depth, first) = depths.min().expect("a component has a state");
         if self.nearest.as_ref().is_none_or(|nearest| depth < nearest.depth) {
-            self.nearest = Some(Part { states, first, depth });
+            self.nearest = Some(Component { states, first, depth });
         }
         Ok(())
     }
@@ -244,7 +244,7 @@ impl<'w> Search<'w> {
 
     /// Whether a run can stay in the component for ever and be fair: no step is possible in all of its states
     /// and leads out of it from each.
-    fn is_fair_circle(&mut self, component: &[StateId]) -> Result<bool, Trouble> {
+    fn is_fair_component(&mut self, component: &[StateId]) -> Result<bool, Trouble> {
         let members: FxHashSet<StateId> = component.iter().copied().collect();
         let mut inside = false;
         let mut taken: FxHashSet<Class> = FxHashSet::default();
@@ -254,20 +254,20 @@ impl<'w> Search<'w> {
         for &member in component {
             let row = self.explored.visited.state(member);
             self.worker.expand(&row, &mut successors)?;
-            let labels = successors.labels.as_deref().unwrap_or_default();
+            let transitions = successors.transitions.as_deref().unwrap_or_default();
             let mut possible = FxHashSet::default();
             let (mut stays, mut leaves) = (FxHashSet::default(), FxHashSet::default());
-            for (next, label) in successors.states.chunks_exact(self.world.width()).zip(labels) {
-                if !is_ordinary(*label) {
+            for (next, transition) in successors.states.chunks_exact(self.world.width()).zip(transitions) {
+                if !is_ordinary(*transition) {
                     continue;
                 }
-                let (local, _) = situation(&row, label.actor as usize);
-                let owed = label.act != Act::Client || !self.worker.may_leave_it(local);
+                let (local, _) = situation(&row, transition.process as usize);
+                let owed = transition.kind != TransitionKind::Client || !self.worker.may_leave_it(local);
                 if owed {
-                    possible.insert(class(*label));
+                    possible.insert(class(*transition));
                 }
                 let staying = self.explored.visited.find(next).is_some_and(|id| members.contains(&id));
-                if staying { &mut stays } else { &mut leaves }.insert(class(*label));
+                if staying { &mut stays } else { &mut leaves }.insert(class(*transition));
             }
             for &step in stays.iter().filter(|&&step| !self.draws.contains(&(member, step))) {
                 if leaves.contains(&step) {
@@ -291,10 +291,10 @@ impl<'w> Search<'w> {
     }
 
     /// The way into the component, and once round in it.
-    fn violation(&mut self, part: &Part) -> Result<Violation, Trouble> {
-        let mut states = states_to(self.explored, part.first);
+    fn violation(&mut self, component: &Component) -> Result<Violation, Trouble> {
+        let mut states = states_to(self.explored, component.first);
         let cycle = path_through(self.world, self.explored, &states)?.steps.len();
-        states.extend(self.round(part.first, &part.states)?);
+        states.extend(self.round(component.first, &component.states)?);
         let path = path_through(self.world, self.explored, &states)?;
         Ok(Violation { path, cycle: Some(cycle) })
     }
@@ -332,25 +332,29 @@ impl<'w> Search<'w> {
 }
 
 /// Whether a step is owed to a fair run: faults are not.
-fn is_ordinary(label: Label) -> bool {
-    match label.act {
-        Act::Deliver(_) | Act::Discard(_) | Act::Client | Act::Timer { .. } | Act::Heal => true,
-        Act::Crash { .. }
-        | Act::Halfway { .. }
-        | Act::Recover
-        | Act::Suspect(_)
-        | Act::Lose(_)
-        | Act::Duplicate(_)
-        | Act::Cut(_) => false,
+fn is_ordinary(transition: Transition) -> bool {
+    match transition.kind {
+        TransitionKind::Deliver(_)
+        | TransitionKind::Discard(_)
+        | TransitionKind::Client
+        | TransitionKind::Timer { .. }
+        | TransitionKind::Heal => true,
+        TransitionKind::Crash { .. }
+        | TransitionKind::Halfway { .. }
+        | TransitionKind::Recover
+        | TransitionKind::Suspect(_)
+        | TransitionKind::Lose(_)
+        | TransitionKind::Duplicate(_)
+        | TransitionKind::Cut(_) => false,
     }
 }
 
 /// What counts as the same step in different states: the same message, timer or client at the same process,
 /// however the process chooses and however long it waited.
-fn class(label: Label) -> Class {
-    let act = match label.act {
-        Act::Timer { timer, .. } => Act::Timer { timer, elapsed: 0 },
-        act => act,
+fn class(transition: Transition) -> Class {
+    let kind = match transition.kind {
+        TransitionKind::Timer { timer, .. } => TransitionKind::Timer { timer, elapsed: 0 },
+        kind => kind,
     };
-    (label.actor, act)
+    (transition.process, kind)
 }

@@ -28,7 +28,7 @@ impl Memo {
         if self.slots.is_empty() {
             return None;
         }
-        let slot = self.slots[self.place(key)];
+        let slot = self.slots[self.slot_of(key)];
         (slot.key.0 != FREE).then_some(slot.value)
     }
 
@@ -40,27 +40,27 @@ impl Memo {
             let more = vec![FREE_SLOT; (self.slots.len() * 2).max(FEWEST)];
             for slot in std::mem::replace(&mut self.slots, more) {
                 if slot.key.0 != FREE {
-                    let place = self.place(slot.key);
-                    self.slots[place] = slot;
+                    let index = self.slot_of(slot.key);
+                    self.slots[index] = slot;
                 }
             }
         }
-        let place = self.place(key);
-        debug_assert!(self.slots[place].key.0 == FREE, "nothing is kept twice");
-        self.slots[place] = Slot { key, value };
+        let index = self.slot_of(key);
+        debug_assert!(self.slots[index].key.0 == FREE, "nothing is kept twice");
+        self.slots[index] = Slot { key, value };
         self.len += 1;
     }
 
     /// Where the key is, or the free slot where it belongs.
     #[inline]
-    fn place(&self, key: (u32, u32)) -> usize {
+    fn slot_of(&self, key: (u32, u32)) -> usize {
         let last = self.slots.len() - 1;
         let mixed = (u64::from(key.0) << 32 | u64::from(key.1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut place = (mixed >> 32) as usize & last;
-        while self.slots[place].key.0 != FREE && self.slots[place].key != key {
-            place = (place + 1) & last;
+        let mut index = (mixed >> 32) as usize & last;
+        while self.slots[index].key.0 != FREE && self.slots[index].key != key {
+            index = (index + 1) & last;
         }
-        place
+        index
     }
 }
 

@@ -4,151 +4,157 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use habemus::clock::VectorClock;
-use habemus::property::{End, Monitor, Verdict};
-use habemus::{Address, Effect, Message, Problem, Process, Suspicion};
+use habemus::{Address, Suspicion};
 use habemus_trace::{Dropped, Happening, Header, Record, Trace};
 
+use crate::handlers::Effect;
 use crate::local::{Body, Item, Local};
 use crate::numbered::{Numbered, cut_short};
-use crate::protocol::{Act, Cause, Story};
-use crate::watching::{Seen, Sight, feed};
+use crate::protocol::{Cause, Counterexample, TransitionKind};
+use crate::watching::{Broken, Seen, Sight, Witness};
 
 /// A step takes this long in the trace: the explorer knows no time, and pictures need some.
 const STEP: u64 = 1_000_000;
 
+/// Tells a run that breaks a property as a trace; says also how the property is broken.
+pub(crate) fn narrate(system: &Numbered, run: &Counterexample<'_>) -> (Trace, Option<String>) {
+    Narrator::new(system, run).tell()
+}
+
 /// A message on its way.
-struct Flight<M> {
+struct Flight {
     number: u64,
     from: Address,
     to: Address,
-    message: M,
+    message: u32,
     clock: VectorClock,
 }
 
 /// Repeats a run with the processes themselves and writes down what happens.
-pub(crate) struct Narrator<'a, P: Process> {
-    system: &'a Numbered<P>,
-    story: &'a Story<'a>,
-    locals: Vec<Local<P>>,
+struct Narrator<'a> {
+    system: &'a Numbered,
+    run: &'a Counterexample<'a>,
+    locals: Vec<Local>,
     clocks: Vec<VectorClock>,
-    flights: Vec<Flight<P::Message>>,
+    flights: Vec<Flight>,
     /// The set of processes that are cut off from the others.
     group: u32,
     sent: u64,
     now: u64,
-    monitors: Vec<Option<<P::Problem as Problem>::Monitor>>,
+    witness: Box<dyn Witness + 'a>,
     explanation: Option<String>,
     /// After how many messages the present step is cut short, if it is.
     kept: Option<usize>,
-    /// From which record on it goes round in a circle.
-    circle: Option<usize>,
+    /// From which record on it repeats itself.
+    cycle: Option<usize>,
     records: Vec<Record>,
 }
 
-impl<'a, P: Process> Narrator<'a, P> {
-    pub(crate) fn new(system: &'a Numbered<P>, story: &'a Story<'a>) -> Self {
-        let places = (0..).map(Address).zip(story.opening);
+impl<'a> Narrator<'a> {
+    fn new(system: &'a Numbered, run: &'a Counterexample<'a>) -> Self {
+        let addresses = (0..).map(Address).zip(run.initial);
         Narrator {
-            locals: places.map(|(place, (wants, _))| Numbered::unborn(place, *wants)).collect(),
-            clocks: vec![VectorClock::default(); story.opening.len()],
+            locals: addresses.map(|(address, (wants, _))| Local::unborn(address, *wants)).collect(),
+            clocks: vec![VectorClock::default(); run.initial.len()],
             flights: Vec::new(),
             group: 0,
             sent: 0,
             now: 0,
-            monitors: system.watching.monitors(system.watching.first()),
+            witness: system.watching.witness(),
             explanation: None,
             kept: None,
-            circle: None,
+            cycle: None,
             records: Vec::new(),
             system,
-            story,
+            run,
         }
     }
 
-    /// The trace, and how the story's property is broken.
-    pub(crate) fn tell(mut self) -> (Trace, Option<String>) {
-        for place in 0..self.locals.len() {
-            let choice = self.story.opening[place].1;
-            self.happen(Address(place as u32), &Cause::Start, choice);
+    fn tell(mut self) -> (Trace, Option<String>) {
+        for (address, (_, choice)) in (0..).map(Address).zip(self.run.initial) {
+            self.happen(address, Cause::Start, *choice);
         }
-        for (index, step) in self.story.steps.iter().enumerate() {
+        for (index, step) in self.run.steps.iter().enumerate() {
             self.now += STEP;
-            let actor = Address(u32::from(step.actor));
-            if self.story.cycle == Some(index) {
-                self.circle = Some(self.records.len());
+            let actor = Address(u32::from(step.process));
+            if self.run.cycle == Some(index) {
+                self.cycle = Some(self.records.len());
             }
-            match step.act {
-                Act::Deliver(item) => self.deliver(actor, item, true, step.choice),
-                Act::Duplicate(item) => self.deliver(actor, item, false, step.choice),
-                Act::Discard(item) => self.lose(actor, item, Dropped::Down),
-                Act::Lose(item) => self.lose(actor, item, Dropped::Loss),
-                Act::Client => self.happen(actor, &Cause::Client, step.choice),
-                Act::Timer { timer, elapsed } => {
+            match step.kind {
+                TransitionKind::Deliver(item) => self.deliver(actor, item, true, step.choice),
+                TransitionKind::Duplicate(item) => self.deliver(actor, item, false, step.choice),
+                TransitionKind::Discard(item) => self.lose(actor, item, Dropped::Down),
+                TransitionKind::Lose(item) => self.lose(actor, item, Dropped::Loss),
+                TransitionKind::Client => self.happen(actor, Cause::Client, step.choice),
+                TransitionKind::Timer { timer, elapsed } => {
                     self.now += elapsed;
-                    self.happen(actor, &Cause::Timer(timer), step.choice);
+                    self.happen(actor, Cause::Timer(timer), step.choice);
                 }
-                Act::Halfway { timer, elapsed, kept } => {
+                TransitionKind::Halfway { timer, elapsed, kept } => {
                     self.now += elapsed;
                     self.kept = Some(usize::from(kept));
-                    self.happen(actor, &Cause::Timer(timer), step.choice);
+                    self.happen(actor, Cause::Timer(timer), step.choice);
                     self.kept = None;
-                    self.happen(actor, &Cause::Crash { forever: true }, 0);
+                    self.happen(actor, Cause::Crash { forever: true }, 0);
                 }
-                Act::Crash { forever } => self.happen(actor, &Cause::Crash { forever }, step.choice),
-                Act::Recover => self.happen(actor, &Cause::Recover, step.choice),
-                Act::Suspect(suspect) => {
+                TransitionKind::Crash { forever } => {
+                    self.happen(actor, Cause::Crash { forever }, step.choice);
+                }
+                TransitionKind::Recover => self.happen(actor, Cause::Recover, step.choice),
+                TransitionKind::Suspect(suspect) => {
                     let suspicion = Suspicion::Suspect(Address(u32::from(suspect)));
-                    self.happen(actor, &Cause::Suspicion(suspicion), step.choice);
+                    self.happen(actor, Cause::Suspicion(suspicion), step.choice);
                 }
-                Act::Cut(group) => self.cut(group),
-                Act::Heal => self.cut(0),
+                TransitionKind::Cut(group) => self.cut(group),
+                TransitionKind::Heal => self.cut(0),
             }
         }
         self.end();
-        let setup = &self.system.setup;
+        let facts = &self.system.facts;
         let header = Header {
             format: habemus_trace::FORMAT,
-            algorithm: setup.entry.name.to_owned(),
-            problem: setup.entry.problem.to_owned(),
-            title: Some(self.story.title.clone()),
-            processes: setup.population.ids.iter().map(|id| id.0).collect(),
-            topology: setup.topology.clone(),
+            algorithm: facts.entry.name.to_owned(),
+            problem: facts.entry.problem.to_owned(),
+            title: Some(self.run.title.clone()),
+            processes: facts.population.ids.iter().map(|id| id.0).collect(),
+            topology: facts.topology.clone(),
             seed: None,
             origin: None,
-            circle: self.circle,
+            cycle: self.cycle,
         };
         (Trace { header, records: self.records }, self.explanation)
     }
 
     fn id(&self, address: Address) -> u64 {
-        self.system.watching.population().id(address).0
+        self.system.facts.population.id(address).0
     }
 
     /// An item is delivered; if it is not taken away, it will be once more.
     fn deliver(&mut self, to: Address, item: u32, taken: bool, choice: u16) {
-        if let Item::Message { from, message, .. } = self.system.items.value(item) {
-            let Some(at) = self.flight(*from, to, message) else { return };
+        if let Item::Message { from, message, .. } = *self.system.items.value(item) {
+            let Some(at) = self.flight(from, to, message) else { return };
             let number = self.flights[at].number;
             let clock = self.flights[at].clock.clone();
             if taken {
                 self.flights.remove(at);
             }
             self.clocks[to.index()].merge(&clock);
+            let shown = self.system.handlers.message(message);
             let what = Happening::Deliver {
                 message: number,
-                from: self.id(*from),
-                kind: message.kind().to_owned(),
-                label: format!("{message:?}"),
-                background: message.is_background(),
+                from: self.id(from),
+                kind: shown.kind.to_owned(),
+                label: shown.label,
+                background: shown.background,
             };
             self.event(to, what);
         }
-        self.happen(to, &Cause::Item(item), choice);
+        self.happen(to, Cause::Item(item), choice);
     }
 
     fn lose(&mut self, to: Address, item: u32, why: Dropped) {
-        if let Item::Message { from, message, .. } = self.system.items.value(item)
-            && let Some(at) = self.flight(*from, to, message)
+        if let Item::Message { from, message, .. } = *self.system.items.value(item)
+            && let Some(at) = self.flight(from, to, message)
         {
             let flight = self.flights.remove(at);
             self.dropped(flight.from, to, flight.number, why);
@@ -156,75 +162,75 @@ impl<'a, P: Process> Narrator<'a, P> {
     }
 
     /// The message on its way that is meant: the first of its kind, which FIFO links keep first.
-    fn flight(&self, from: Address, to: Address, message: &P::Message) -> Option<usize> {
-        let same = |flight: &Flight<P::Message>| {
-            flight.from == from && flight.to == to && flight.message == *message
-        };
+    fn flight(&self, from: Address, to: Address, message: u32) -> Option<usize> {
+        let same = |flight: &Flight| (flight.from, flight.to, flight.message) == (from, to, message);
         self.flights.iter().position(same)
     }
 
     /// A process reacts to something other than the delivery of a message, which is recorded before.
-    fn happen(&mut self, place: Address, cause: &Cause, choice: u16) {
-        let local = self.locals[place.index()].clone();
-        let Ok(deeds) = self.system.deeds(&local, cause) else { return };
-        let Some(deed) = deeds.get(usize::from(choice)) else { return };
-        let deed = &self.kept.map_or_else(|| deed.clone(), |kept| cut_short(deed.clone(), kept));
-        let (next, seen) = self.system.after(&local, cause, deed.0.clone(), &deed.1);
+    fn happen(&mut self, address: Address, cause: Cause, choice: u16) {
+        let local = self.locals[address.index()].clone();
+        let Ok(outcomes) = self.system.outcomes(&local, cause) else { return };
+        let Some(outcome) = outcomes.into_iter().nth(usize::from(choice)) else { return };
+        let outcome = match self.kept {
+            Some(kept) => outcome.map(|handled| cut_short(handled, kept)),
+            None => outcome,
+        };
+        let (next, seen) = self.system.after(&local, cause, outcome.as_ref());
         match cause {
             Cause::Item(item) => {
-                if let Item::Notice(suspicion) = self.system.items.value(*item) {
-                    self.suspect(place, *suspicion);
+                if let Item::Notice(suspicion) = *self.system.items.value(item) {
+                    self.suspect(address, suspicion);
                 }
             }
             Cause::Timer(timer) => {
-                let timer = self.system.timers.value(*timer);
-                let what =
-                    Happening::Timer { label: format!("{timer:?}"), background: P::is_background(timer) };
-                self.event(place, what);
+                let shown = self.system.handlers.timer(timer);
+                let what = Happening::Timer { label: shown.label, background: shown.background };
+                self.event(address, what);
             }
-            Cause::Suspicion(suspicion) => self.suspect(place, *suspicion),
-            Cause::Start => self.event(place, Happening::Start { recovered: false }),
-            Cause::Recover => self.event(place, Happening::Start { recovered: true }),
-            Cause::Crash { .. } => self.event(place, Happening::Crash),
+            Cause::Suspicion(suspicion) => self.suspect(address, suspicion),
+            Cause::Start => self.event(address, Happening::Start { recovered: false }),
+            Cause::Recover => self.event(address, Happening::Start { recovered: true }),
+            Cause::Crash { .. } => self.event(address, Happening::Crash),
             Cause::Client => {}
         }
         let mut seen = seen.into_iter().peekable();
         // What comes from outside is seen before what the process makes of it.
         if let Some(first) = seen.next_if(|seen| !matches!(seen.what, Sight::Output(_))) {
-            self.see(place, &first);
+            self.see(address, &first);
         }
-        for effect in &deed.1.effects {
-            match effect {
-                Effect::Send { to, message } => self.send(place, *to, message),
+        for effect in outcome.iter().flat_map(|handled| &handled.effects) {
+            match *effect {
+                Effect::Send { to, message } => self.send(address, to, message),
                 Effect::Output(_) => {
                     if let Some(output) = seen.next() {
-                        self.see(place, &output);
+                        self.see(address, &output);
                     }
                 }
                 _ => {}
             }
         }
         if let Body::Dead = next.body {
-            let (lost, kept) =
-                std::mem::take(&mut self.flights).into_iter().partition(|flight| flight.to == place);
+            let (lost, kept): (Vec<Flight>, Vec<Flight>) =
+                std::mem::take(&mut self.flights).into_iter().partition(|flight| flight.to == address);
             self.flights = kept;
-            let lost: Vec<Flight<P::Message>> = lost;
             for flight in lost {
-                self.dropped(flight.from, place, flight.number, Dropped::Down);
+                self.dropped(flight.from, address, flight.number, Dropped::Down);
             }
         }
-        self.locals[place.index()] = next;
+        self.locals[address.index()] = next;
     }
 
-    fn send(&mut self, from: Address, to: Address, message: &P::Message) {
+    fn send(&mut self, from: Address, to: Address, message: u32) {
         let number = self.sent;
         self.sent += 1;
+        let shown = self.system.handlers.message(message);
         let what = Happening::Send {
             message: number,
             to: self.id(to),
-            kind: message.kind().to_owned(),
-            label: format!("{message:?}"),
-            background: message.is_background(),
+            kind: shown.kind.to_owned(),
+            label: shown.label,
+            background: shown.background,
         };
         self.event(from, what);
         if self.group >> from.0 & 1 != self.group >> to.0 & 1 {
@@ -233,7 +239,7 @@ impl<'a, P: Process> Narrator<'a, P> {
             self.dropped(from, to, number, Dropped::Down);
         } else {
             let clock = self.clocks[from.index()].clone();
-            self.flights.push(Flight { number, from, to, message: message.clone(), clock });
+            self.flights.push(Flight { number, from, to, message, clock });
         }
     }
 
@@ -242,12 +248,12 @@ impl<'a, P: Process> Narrator<'a, P> {
         self.records.push(Record { at: self.now, process: Some(self.id(to)), clock: BTreeMap::new(), what });
     }
 
-    fn suspect(&mut self, place: Address, suspicion: Suspicion) {
+    fn suspect(&mut self, address: Address, suspicion: Suspicion) {
         let what = match suspicion {
             Suspicion::Suspect(suspect) => Happening::Suspect { suspect: self.id(suspect) },
             Suspicion::Restore(restored) => Happening::Restore { restored: self.id(restored) },
         };
-        self.event(place, what);
+        self.event(address, what);
     }
 
     fn cut(&mut self, group: u32) {
@@ -262,78 +268,55 @@ impl<'a, P: Process> Narrator<'a, P> {
     }
 
     /// Records an event of a process, with its vector clock.
-    fn event(&mut self, place: Address, what: Happening) {
-        self.clocks[place.index()].tick(place);
-        let clock = self.clocks[place.index()].iter().map(|(other, ticks)| (self.id(other), ticks)).collect();
-        self.records.push(Record { at: self.now, process: Some(self.id(place)), clock, what });
+    fn event(&mut self, address: Address, what: Happening) {
+        let clock = &mut self.clocks[address.index()];
+        clock.tick(address);
+        let clock =
+            self.clocks[address.index()].iter().map(|(other, ticks)| (self.id(other), ticks)).collect();
+        self.records.push(Record { at: self.now, process: Some(self.id(address)), clock, what });
     }
 
     /// Records what the application sees, and shows it to the monitors.
-    fn see(&mut self, place: Address, seen: &Seen<P::Problem>) {
-        match &seen.what {
-            Sight::Command(command) => self.event(
-                place,
-                Happening::Command {
-                    label: command.to_string(),
-                    value: serde_json::to_value(command).unwrap_or_default(),
-                    status: P::Problem::status_after_command(command),
-                },
-            ),
-            Sight::Output(output) => self.event(
-                place,
-                Happening::Output {
-                    label: output.to_string(),
-                    value: serde_json::to_value(output).unwrap_or_default(),
-                    status: P::Problem::status_after_output(output),
-                },
-            ),
+    fn see(&mut self, address: Address, seen: &Seen) {
+        let words = self.system.handlers.words();
+        match seen.what {
+            Sight::Command(command) => {
+                let word = words.command(command);
+                let what = Happening::Command { label: word.label, value: word.value, status: word.status };
+                self.event(address, what);
+            }
+            Sight::Output(output) => {
+                let word = words.output(output);
+                let what = Happening::Output { label: word.label, value: word.value, status: word.status };
+                self.event(address, what);
+            }
             Sight::Started | Sight::Crashed => {}
         }
-        let observation = seen.observation(Duration::from_nanos(self.now));
-        let mut broken = Vec::new();
-        for (index, watched) in self.monitors.iter_mut().enumerate() {
-            let name = watched.as_ref().map(Monitor::name);
-            if let (Some(violation), Some(name)) =
-                (feed(watched, &observation, self.system.watching.population()), name)
-            {
-                broken.push((index, name, violation.0));
-            }
-        }
-        for (index, name, explanation) in broken {
-            self.violation(place, index, name, explanation);
+        for broken in self.witness.see(seen, Duration::from_nanos(self.now)) {
+            self.violation(address, broken);
         }
     }
 
-    fn violation(&mut self, place: Address, index: usize, name: &str, explanation: String) {
-        if index == self.story.property {
+    fn violation(&mut self, address: Address, Broken { property, name, explanation }: Broken) {
+        if property == self.run.property {
             self.explanation = Some(explanation.clone());
         }
         let what = Happening::Violation { property: name.to_owned(), explanation };
-        self.records.push(Record {
-            at: self.now,
-            process: Some(self.id(place)),
-            clock: BTreeMap::new(),
-            what,
-        });
+        let process = Some(self.id(address));
+        self.records.push(Record { at: self.now, process, clock: BTreeMap::new(), what });
     }
 
     /// What did not happen is a violation, too.
     fn end(&mut self) {
-        let index = self.story.property;
-        let population = self.system.watching.population();
         if self.explanation.is_some() {
             return;
         }
-        if let Some(Some(monitor)) = self.monitors.get(index)
-            && let Verdict::Violated(violation) = monitor.at_end(End::Quiet, population)
-        {
-            let (name, text) = (monitor.name(), violation.0);
-            let text = match self.story.cycle {
-                Some(_) => format!("{text}, and this can go on for ever"),
-                None => text,
-            };
+        if let Some(mut broken) = self.witness.at_end(self.run.property) {
+            if self.run.cycle.is_some() {
+                broken.explanation.push_str(", and this can go on for ever");
+            }
             self.now += STEP;
-            self.violation(Address(0), index, name, text);
+            self.violation(Address(0), broken);
         }
     }
 }

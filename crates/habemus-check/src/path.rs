@@ -1,15 +1,23 @@
 //! From a state back to the beginning, and forward again step by step.
 
 use crate::explore::Explored;
-use crate::protocol::{Label, Trouble};
+use crate::protocol::{Transition, Trouble};
 use crate::visited::StateId;
 use crate::world::{Successors, Worker, World};
 
 /// A run: how it begins, and its steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Path {
-    pub(crate) opening: Vec<(u32, u16)>,
-    pub(crate) steps: Vec<Label>,
+    /// Each client's wishes and each process's choice at the start.
+    pub(crate) initial: Vec<(u32, u16)>,
+    pub(crate) steps: Vec<Transition>,
+}
+
+/// A run that breaks a property.
+pub(crate) struct Violation {
+    pub(crate) path: Path,
+    /// From which step on it is a cycle, if it ends in one.
+    pub(crate) cycle: Option<usize>,
 }
 
 /// The run by which a state was first reached: a shortest one, as exploration is breadth first.
@@ -25,30 +33,30 @@ pub(crate) fn states_to(explored: &Explored, state: StateId) -> Vec<StateId> {
     states
 }
 
-/// The run through these states, of which the first is one in which runs begin.
+/// The run through these states, of which the first is an initial one.
 pub(crate) fn path_through(world: &World, explored: &Explored, states: &[StateId]) -> Result<Path, Trouble> {
-    let mut worker = Worker::new(world);
+    let mut worker = Worker::new(world, explored.search);
     let mut successors = Successors::labelled();
     let first = explored.visited.state(states[0]);
-    let opening = explored.openings.iter().find(|(row, _)| worker.is_kept_as(row, &first));
-    let (row, opening) = opening.expect("a state without a parent is one in which runs begin");
-    let mut row = row.clone();
+    let initial = explored.initial.iter().find(|initial| worker.is_canonically(&initial.row, &first));
+    let initial = initial.expect("a state without a parent is an initial one");
+    let mut row = initial.row.clone();
     let mut steps = Vec::new();
     for &state in &states[1..] {
-        // The state that was kept may have earlier times on all clocks than the run has by now, or be a turn of it.
-        let kept = explored.visited.state(state);
-        worker.expand_as_they_are(&row, &mut successors)?;
-        let labels = successors.labels.as_deref().unwrap_or_default();
-        let single = successors.states.chunks_exact(world.width()).zip(labels);
-        if let Some((next, label)) = single.into_iter().find(|(next, _)| worker.is_kept_as(next, &kept)) {
-            steps.push(*label);
+        // What was kept is the canonical form: the run may be a shift or a rotation of it by now.
+        let canonical = explored.visited.state(state);
+        worker.expand_plainly(&row, &mut successors)?;
+        let transitions = successors.transitions.as_deref().unwrap_or_default();
+        let mut single = successors.states.chunks_exact(world.width()).zip(transitions);
+        if let Some((next, transition)) = single.find(|(next, _)| worker.is_canonically(next, &canonical)) {
+            steps.push(*transition);
             row = next.to_vec();
         } else {
-            // Several steps that were taken in one go.
-            let (next, several) = worker.unfold(&row, &kept)?.expect("a state comes after its parent");
+            // Several steps that were merged.
+            let (next, several) = worker.unfold(&row, &canonical)?.expect("a state comes after its parent");
             steps.extend(several);
             row = next;
         }
     }
-    Ok(Path { opening: opening.clone(), steps })
+    Ok(Path { initial: initial.choices.clone(), steps })
 }

@@ -1,98 +1,7 @@
-//! What the explorer knows of a system: everything in numbers.
-//!
-//! Exploration works on numbers alone, so it is compiled once and not for each of the catalogue's processes.
-//! Behind this trait a [`Numbered`](crate::numbered::Numbered) system runs the handlers, and only when a local state
-//! meets a cause for the first time.
+//! What happens in a system, in numbers: causes, reactions, and transitions between global states.
 
 use habemus::Suspicion;
-use habemus_trace::Trace;
 use smallvec::SmallVec;
-
-/// A system of processes whose local states, items in inboxes, observations and monitors have numbers.
-pub(crate) trait Protocol: Send + Sync {
-    /// How many processes there are.
-    fn len(&self) -> usize;
-
-    /// Whether processes are interchangeable: all that happens might as well happen one place further on.
-    fn turns(&self) -> bool;
-
-    /// The local state one place further on.
-    fn turned(&self, local: u32) -> u32;
-
-    /// The item one place further on.
-    fn turned_item(&self, item: u32) -> u32;
-
-    /// The monitors after all that they saw was seen one place further on.
-    fn turned_monitors(&self, monitors: u32) -> u32;
-
-    /// Whether the first of these processes may send to the second.
-    fn linked(&self, from: u8, to: u8) -> bool;
-
-    /// Starts the process at `place`, whose client has `wants` commands to give.
-    fn start(&self, place: u8, wants: u32) -> Result<Reacted, Trouble>;
-
-    /// What comes of `cause` at a process in this local state: one reaction for each way in which the process
-    /// may choose; none if the cause does not apply.
-    fn react(&self, local: u32, cause: Cause) -> Result<Reacted, Trouble>;
-
-    /// What comes of a timer at a process that crashes in the midst of it, for ever, when so many of its messages
-    /// are sent.
-    fn halfway(&self, local: u32, timer: u32, choice: usize, kept: usize) -> Result<Reaction, Trouble>;
-
-    /// Whether the system works in pulses.
-    fn in_pulses(&self) -> bool;
-
-    /// What the process is.
-    fn life(&self, local: u32) -> Life;
-
-    /// Whether its client waits for what it asked for.
-    fn is_waiting(&self, local: u32) -> bool;
-
-    /// Whether its client may ask for something more, and may as well leave it at that.
-    fn may_leave_it(&self, local: u32) -> bool;
-
-    /// The timers that run.
-    fn alarms(&self, local: u32) -> Vec<Alarm>;
-
-    /// The local state after time has passed.
-    fn elapse(&self, local: u32, nanos: u64) -> u32;
-
-    /// The item that tells a process what the oracle detector thinks.
-    fn notice(&self, suspicion: Suspicion) -> u32;
-
-    /// Whether nothing but the distances between logical times matters to the processes.
-    fn is_timeless(&self) -> bool;
-
-    /// The least logical time in a local state; `None` if it holds none.
-    fn least_time(&self, local: u32) -> Option<u64>;
-
-    /// The least logical time in an item.
-    fn least_time_of_item(&self, item: u32) -> Option<u64>;
-
-    /// The local state with all logical times earlier by so much.
-    fn earlier(&self, local: u32, by: u64) -> u32;
-
-    /// The item with all logical times earlier by so much.
-    fn earlier_item(&self, item: u32, by: u64) -> u32;
-
-    /// What kind of item this is.
-    fn item(&self, item: u32) -> ItemKind;
-
-    /// The monitors before anything has happened.
-    fn monitors(&self) -> u32;
-
-    /// The monitors after these observations.
-    fn watch(&self, monitors: u32, observations: u32) -> u32;
-
-    /// Which properties are broken, as a set of bits, and which would be if nothing more happened.
-    fn judge(&self, monitors: u32) -> Judgement;
-
-    /// The kinds of status, as a set of bits, that these observations bring a process to.
-    fn reached(&self, observations: u32) -> u32;
-
-    /// Tells a run as a trace, and how the property that it breaks is broken.
-    fn narrate(&self, story: &Story<'_>) -> (Trace, Option<String>);
-}
 
 /// What makes a process react.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -147,16 +56,6 @@ pub(crate) enum Life {
     Dead,
 }
 
-/// A timer that runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Alarm {
-    pub(crate) timer: u32,
-    /// It runs out no earlier than after this many nanoseconds,
-    pub(crate) least: u64,
-    /// and no later than after this many.
-    pub(crate) most: u64,
-}
-
 /// What lies in an inbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ItemKind {
@@ -175,19 +74,19 @@ pub(crate) struct Judgement {
     pub(crate) lacking: u32,
 }
 
-/// One step of a run, as the explorer names it.
+/// A transition from one global state to another: one step of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Label {
+pub(crate) struct Transition {
     /// At which process; 0 for what happens to the network.
-    pub(crate) actor: u8,
-    pub(crate) act: Act,
+    pub(crate) process: u8,
+    pub(crate) kind: TransitionKind,
     /// Which of the reactions.
     pub(crate) choice: u16,
 }
 
-/// What can be done in a step.
+/// What happens in a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Act {
+pub(crate) enum TransitionKind {
     Deliver(u32),
     /// An item reaches a process that is down.
     Discard(u32),
@@ -215,15 +114,15 @@ pub(crate) enum Act {
     Heal,
 }
 
-/// A run to be told.
+/// A run that breaks a property, to be told.
 #[derive(Debug)]
-pub(crate) struct Story<'a> {
+pub(crate) struct Counterexample<'a> {
     /// How many commands each client had to give, and which reaction each process chose when it started.
-    pub(crate) opening: &'a [(u32, u16)],
-    pub(crate) steps: &'a [Label],
+    pub(crate) initial: &'a [(u32, u16)],
+    pub(crate) steps: &'a [Transition],
     /// The property that it breaks.
     pub(crate) property: usize,
-    /// From which step on the run goes round in a circle, if it does.
+    /// From which step on the run is a cycle, if it is one.
     pub(crate) cycle: Option<usize>,
     /// What the run shows.
     pub(crate) title: String,
@@ -235,9 +134,9 @@ pub(crate) enum Trouble {
     /// A handler gave two different steps for the same event.
     Nondeterministic { process: u64, event: String },
     /// A handler minds the logical times themselves, though its process says that only their distances matter.
-    Timebound { process: u64, event: String },
-    /// A handler minds its place, though its process says that processes are interchangeable.
-    Placebound { process: u64, event: String },
+    NotShiftInvariant { process: u64, event: String },
+    /// A handler minds its address, though its process says that processes are interchangeable.
+    NotRotationSymmetric { process: u64, event: String },
     /// A process sent where it has no link.
     NoLink { process: u64, to: u64, event: String },
 }

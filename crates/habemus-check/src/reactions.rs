@@ -7,7 +7,8 @@ use habemus::Suspicion;
 use rustc_hash::FxHashMap;
 
 use crate::memo::Memo;
-use crate::protocol::{Cause, Protocol, Reaction, Trouble};
+use crate::numbered::Numbered;
+use crate::protocol::{Cause, Reaction, Trouble};
 
 /// Threads lock a part at a time. A power of two.
 const PARTS: usize = 16;
@@ -22,7 +23,7 @@ pub(crate) struct Reactions {
 pub(crate) struct Reflexes<'w> {
     /// What other threads have worked out, if there are any.
     shared: Option<&'w Reactions>,
-    protocol: &'w dyn Protocol,
+    system: &'w Numbered,
     known: Known,
     halfways: FxHashMap<(u32, u32, usize, usize), Reflex>,
 }
@@ -58,11 +59,11 @@ impl Reflex {
 }
 
 impl<'w> Reflexes<'w> {
-    pub(crate) fn new(shared: Option<&'w Reactions>, protocol: &'w dyn Protocol) -> Self {
-        Reflexes { shared, protocol, known: Known::default(), halfways: FxHashMap::default() }
+    pub(crate) fn new(shared: Option<&'w Reactions>, system: &'w Numbered) -> Self {
+        Reflexes { shared, system, known: Known::default(), halfways: FxHashMap::default() }
     }
 
-    /// What comes of a cause in a local state, one for each way to choose, as places for [`at`](Reflexes::at).
+    /// What comes of a cause in a local state, one for each way to choose, as indices for [`at`](Reflexes::at).
     #[inline]
     pub(crate) fn of(&mut self, local: u32, cause: Cause) -> Result<Range<u32>, Trouble> {
         let key = (local, code(cause));
@@ -78,14 +79,14 @@ impl<'w> Reflexes<'w> {
         if let Some(part) = part {
             let shared = part.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(range) = shared.find(key) {
-                let all = range.map(|place| {
-                    let reflex = shared.reflexes[place as usize];
+                let all = range.map(|index| {
+                    let reflex = shared.reflexes[index as usize];
                     (reflex.local, reflex.observations, shared.sends_of(reflex))
                 });
                 return Ok(self.known.keep(key, all));
             }
         }
-        let reactions = self.protocol.react(key.0, cause)?;
+        let reactions = self.system.react(key.0, cause)?;
         if let Some(part) = part {
             let mut shared = part.write().unwrap_or_else(PoisonError::into_inner);
             if shared.find(key).is_none() {
@@ -107,21 +108,21 @@ impl<'w> Reflexes<'w> {
         if let Some(&known) = self.halfways.get(&key) {
             return Ok(known);
         }
-        let reaction = self.protocol.halfway(local, timer, choice, kept)?;
+        let reaction = self.system.halfway(local, timer, choice, kept)?;
         let reflex = self.known.add(reaction.parts());
         self.halfways.insert(key, reflex);
         Ok(reflex)
     }
 
     #[inline]
-    pub(crate) fn at(&self, place: u32) -> Reflex {
-        self.known.reflexes[place as usize]
+    pub(crate) fn at(&self, index: u32) -> Reflex {
+        self.known.reflexes[index as usize]
     }
 
     /// A message that is sent: to whom, and which item.
     #[inline]
-    pub(crate) fn send(&self, place: u32) -> (u8, u32) {
-        self.known.sends[place as usize]
+    pub(crate) fn send(&self, index: u32) -> (u8, u32) {
+        self.known.sends[index as usize]
     }
 
     pub(crate) fn sends_of(&self, reflex: Reflex) -> &[(u8, u32)] {
@@ -133,7 +134,7 @@ impl<'w> Reflexes<'w> {
 #[derive(Debug, Default)]
 struct Known {
     /// By local state and cause: from where to where in `reflexes`.
-    places: Memo,
+    indices: Memo,
     reflexes: Vec<Reflex>,
     sends: Vec<(u8, u32)>,
 }
@@ -141,7 +142,7 @@ struct Known {
 impl Known {
     #[inline]
     fn find(&self, key: (u32, u32)) -> Option<Range<u32>> {
-        self.places.get(key).map(|(first, last)| first..last)
+        self.indices.get(key).map(|(first, last)| first..last)
     }
 
     fn keep<'a>(
@@ -155,7 +156,7 @@ impl Known {
             self.reflexes.push(reflex);
         }
         let last = self.reflexes.len() as u32;
-        self.places.keep(key, (first, last));
+        self.indices.keep(key, (first, last));
         first..last
     }
 

@@ -17,10 +17,10 @@
 //! conditions, with the proviso for breadth-first search by D. Bošnački and G. Holzmann). Runs without end are not
 //! looked for among the chosen runs: if these all end, all runs do; otherwise everything is explored.
 
-/// The processes, as a set of bits, that may take a step before the one at `place` does: those that are active,
+/// The processes, as a set of bits, that may take a step before the one at `address` does: those that are active,
 /// and those that get messages from such.
-pub(crate) fn may_move(receivers: &[u32], active: u32, place: usize) -> u32 {
-    let others = !(1_u32 << place);
+pub(crate) fn may_move(receivers: &[u32], active: u32, address: usize) -> u32 {
+    let others = !(1_u32 << address);
     let mut moving = active & others;
     loop {
         let mut more = moving;
@@ -36,9 +36,9 @@ pub(crate) fn may_move(receivers: &[u32], active: u32, place: usize) -> u32 {
     }
 }
 
-/// Those among `moving`, as a set of bits, that may send to the process at `place`.
-pub(crate) fn senders(receivers: &[u32], moving: u32, place: usize) -> u32 {
-    let sends = |process: &usize| moving >> process & 1 == 1 && receivers[*process] >> place & 1 == 1;
+/// Those among `moving`, as a set of bits, that may send to the process at `address`.
+pub(crate) fn senders(receivers: &[u32], moving: u32, address: usize) -> u32 {
+    let sends = |process: &usize| moving >> process & 1 == 1 && receivers[*process] >> address & 1 == 1;
     (0..receivers.len()).filter(sends).fold(0, |set, process| set | 1 << process)
 }
 

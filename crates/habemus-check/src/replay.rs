@@ -5,20 +5,20 @@
 //! say, a process's free choices and whether a recovering one has forgotten what it had stored, is tried in
 //! every way until it fits.
 
-mod cast;
+mod replayer;
 mod scripted;
 
-use habemus::Process;
-use habemus::catalogue::{self, Request, Setup, SetupError, Visitor};
+use habemus::catalogue::{self, Request, SetupError};
 use habemus_report::{Ending, Finding, JudgeError, Report, judge};
 use habemus_scenario::{Cue, Expectations, Scenario};
 use habemus_trace::{Happening, Origin, Record, Trace};
 
-use crate::local::Branch;
-use cast::Cast;
+use crate::branch::Branch;
+use crate::check::{Erase, ErasedSystem};
+use replayer::Replayer;
 
 /// Steps that are taken back, at most, before a trace is given up.
-const MOST_RETRIES: u32 = 100_000;
+const MAX_RETRIES: u32 = 100_000;
 
 /// Why a trace cannot be repeated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -66,7 +66,7 @@ pub struct Replay {
     pub report: Report,
     /// How many events were given to the processes.
     pub steps: usize,
-    /// Whether it ends in a circle that can go on for ever.
+    /// Whether it ends in a cycle that can go on for ever.
     pub is_endless: bool,
     script: Vec<Cue>,
     choices: Vec<u32>,
@@ -95,9 +95,9 @@ pub fn replay(trace: &Trace, request: Option<&Request<'_>>) -> Result<Replay, Re
     };
     let request =
         origin.request(header, Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)));
-    let repeated = catalogue::build(&request)
-        .and_then(|chosen| chosen.accept(Repeat { trace }))
-        .map_err(ReplayError::Setup)??;
+    let chosen = catalogue::build(&request).and_then(|chosen| chosen.accept(Erase));
+    let system = chosen.map_err(ReplayError::Setup)?;
+    let repeated = repeat(trace, &system)?;
     let mut report = verdict(trace, &request, &repeated)?;
     for line in report.properties.iter().filter(|line| line.verdict == Finding::Violated && !line.promised) {
         let why = line.explanation.as_deref().unwrap_or_default();
@@ -106,8 +106,8 @@ pub fn replay(trace: &Trace, request: Option<&Request<'_>>) -> Result<Replay, Re
     "none: a recorded run has no seed".clone_into(&mut report.fingerprint);
     let steps = repeated.steps;
     report.remarks.push(format!("the processes themselves repeated all {steps} steps: the same events"));
-    let Repeated { script, choices, steps, circle, .. } = repeated;
-    Ok(Replay { report, steps, is_endless: circle, script, choices, origin })
+    let Repeated { script, choices, steps, has_cycle, .. } = repeated;
+    Ok(Replay { report, steps, is_endless: has_cycle, script, choices, origin })
 }
 
 impl Replay {
@@ -122,10 +122,6 @@ fn name(algorithm: &str, ids: &[u64]) -> String {
     format!("{algorithm} with the processes {}", ids.join(", "))
 }
 
-struct Repeat<'a> {
-    trace: &'a Trace,
-}
-
 /// What repeating a run shows, whatever its processes.
 struct Repeated {
     script: Vec<Cue>,
@@ -133,54 +129,45 @@ struct Repeated {
     steps: usize,
     /// Whether nothing more could happen.
     at_rest: bool,
-    /// Whether it ends where its circle began.
-    circle: bool,
-}
-
-impl Visitor for Repeat<'_> {
-    type Result = Result<Repeated, ReplayError>;
-
-    /// What is checked stands on the oracle.
-    const ON_DETECTORS: bool = false;
-
-    fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
-        repeat(self.trace, &setup)
-    }
+    /// Whether it ends where its cycle began.
+    has_cycle: bool,
 }
 
 /// A point of the run at which another way can be tried.
-struct Fork<'a, P: Process> {
+struct Fork<'a> {
     index: usize,
-    cast: Cast<'a, P>,
+    replayer: Replayer<'a>,
     branch: Branch,
-    circle: Option<Cast<'a, P>>,
+    /// How all was when the cycle began.
+    cycle: Option<Replayer<'a>>,
 }
 
-fn repeat<P: Process>(trace: &Trace, setup: &Setup<P>) -> Result<Repeated, ReplayError> {
+fn repeat(trace: &Trace, system: &ErasedSystem) -> Result<Repeated, ReplayError> {
+    let handlers = (system.handlers)();
     let again = arrives_again(&trace.records);
-    let mut forks: Vec<Fork<'_, P>> = Vec::new();
+    let mut forks: Vec<Fork<'_>> = Vec::new();
     let mut farthest: Option<(usize, String)> = None;
     let mut retries = 0;
-    let first = Fork { index: 0, cast: Cast::new(setup), branch: Branch::default(), circle: None };
-    let mut present = first;
+    let replayer = Replayer::new(&system.facts, &*handlers);
+    let mut present = Fork { index: 0, replayer, branch: Branch::default(), cycle: None };
     loop {
-        let Fork { index, cast, branch, circle } = &mut present;
-        if trace.header.circle == Some(*index) {
-            *circle = Some(cast.clone());
+        let Fork { index, replayer, branch, cycle } = &mut present;
+        if trace.header.cycle == Some(*index) {
+            *cycle = Some(replayer.clone());
         }
         let why = match trace.records.get(*index) {
-            None => match cast.end(circle.as_ref()) {
+            None => match replayer.end(cycle.as_ref()) {
                 Ok(()) => break,
                 Err(why) => why,
             },
-            Some(record) => match cast.enact(record, again[*index], branch) {
-                Ok(deed) => {
+            Some(record) => match replayer.enact(record, again[*index], branch) {
+                Ok(matched) => {
                     let mut other = std::mem::take(branch);
                     if other.advance() {
-                        let circle = circle.clone();
-                        forks.push(Fork { index: *index, cast: cast.clone(), branch: other, circle });
+                        let (replayer, cycle) = (replayer.clone(), cycle.clone());
+                        forks.push(Fork { index: *index, replayer, branch: other, cycle });
                     }
-                    cast.commit(record.at, deed);
+                    replayer.commit(record.at, matched);
                     *index += 1;
                     continue;
                 }
@@ -196,17 +183,17 @@ fn repeat<P: Process>(trace: &Trace, setup: &Setup<P>) -> Result<Repeated, Repla
         };
         present = fork;
         retries += 1;
-        if retries > MOST_RETRIES {
+        if retries > MAX_RETRIES {
             return Err(ReplayError::TooManyWays);
         }
     }
-    let cast = present.cast;
+    let replayer = present.replayer;
     Ok(Repeated {
-        at_rest: cast.is_at_rest(),
-        circle: trace.header.circle.is_some(),
-        steps: cast.steps,
-        script: cast.script,
-        choices: cast.choices,
+        at_rest: replayer.is_at_rest(),
+        has_cycle: trace.header.cycle.is_some(),
+        steps: replayer.steps,
+        script: replayer.script,
+        choices: replayer.choices,
     })
 }
 
@@ -228,7 +215,7 @@ fn arrives_again(records: &[Record]) -> Vec<bool> {
 }
 
 /// What the monitors say. A run that claims to break something must do so by what happened, or by what can never
-/// happen any more: because the run has come to rest, or because it goes round in a circle.
+/// happen any more: because the run has come to rest, or because it goes round in a cycle.
 fn verdict(trace: &Trace, request: &Request<'_>, repeated: &Repeated) -> Result<Report, ReplayError> {
     let mut bare = trace.clone();
     bare.records.retain(|record| !matches!(record.what, Happening::Violation { .. }));
@@ -240,11 +227,11 @@ fn verdict(trace: &Trace, request: &Request<'_>, repeated: &Repeated) -> Result<
             _ => None,
         })
         .collect();
-    let over = repeated.at_rest || repeated.circle;
+    let over = repeated.at_rest || repeated.has_cycle;
     let (quiet, time) = (repeated.at_rest, trace.records.last().map_or(0, |record| record.at));
     let hear = |over: bool| {
-        let stop = match (over, repeated.circle) {
-            (true, true) => "it goes round in a circle for ever",
+        let stop = match (over, repeated.has_cycle) {
+            (true, true) => "it goes round in a cycle for ever",
             (true, false) => "nothing more could happen",
             (false, _) => "the recorded run ends here",
         };

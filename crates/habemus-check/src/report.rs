@@ -1,11 +1,25 @@
 //! What came of a check.
 
+use std::time::Duration;
+
+use habemus::Status;
+use habemus_report::grouped;
 use habemus_trace::Trace;
 use serde::Serialize;
 
+use crate::explore::Stop;
+use crate::facts::Property;
+use crate::narrator::narrate;
+use crate::path::Violation;
+use crate::protocol::Counterexample;
+use crate::refine::{Cycles, Length, Searched};
+use crate::selection::{NEEDS_CLOCKS, Selection};
+use crate::watching::status_bit;
+use crate::world::World;
+
 /// Everything to be said of a check.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct CheckReport {
     /// The algorithm.
     pub algorithm: String,
     /// What it solves.
@@ -92,7 +106,7 @@ pub struct SometimesLine {
     pub reached: bool,
 }
 
-impl Report {
+impl CheckReport {
     /// Whether no property is broken and everything that should happen did.
     pub fn holds(&self) -> bool {
         let vacuous = self.extent == Extent::Complete && self.sometimes.iter().any(|line| !line.reached);
@@ -102,5 +116,130 @@ impl Report {
     /// The line of a property.
     pub fn property(&self, name: &str) -> Option<&PropertyLine> {
         self.properties.iter().find(|line| line.name == name)
+    }
+}
+
+/// What is to be said of a search.
+pub(crate) fn report(
+    world: &World,
+    selection: &Selection,
+    searched: &Searched,
+    elapsed: Duration,
+) -> CheckReport {
+    let Searched { explored, stop, .. } = searched;
+    let facts = &world.system.facts;
+    let sometimes = sometimes(facts.problem).iter();
+    let reached = |&(what, status): &(&'static str, Status)| SometimesLine {
+        what,
+        reached: explored.reached & status_bit(status) != 0,
+    };
+    CheckReport {
+        algorithm: facts.entry.name.to_owned(),
+        problem: facts.entry.problem.to_owned(),
+        processes: world.processes(),
+        extent: match stop {
+            Stop::Exhausted => Extent::Complete,
+            Stop::Decided => Extent::UntilViolation,
+            Stop::Depth | Stop::States | Stop::Memory | Stop::Interrupted => Extent::Bounded,
+        },
+        stop: describe(*stop).to_owned(),
+        states: explored.visited.len(),
+        transitions: explored.counts.transitions,
+        quiet: explored.counts.quiet,
+        depth: explored.depth,
+        bytes: explored.visited.bytes(),
+        seconds: elapsed.as_secs_f64(),
+        properties: selection
+            .all
+            .iter()
+            .map(|property| property_line(world, selection, searched, property))
+            .collect(),
+        sometimes: sometimes.map(reached).collect(),
+        remarks: remarks(world, searched),
+    }
+}
+
+/// What should happen in some run.
+fn sometimes(problem: &str) -> &'static [(&'static str, Status)] {
+    match problem {
+        "election" => &[("some process leads", Status::Leading)],
+        "mutual exclusion" => &[("some process enters", Status::Inside)],
+        "agreement" => &[("some process decides", Status::Decided)],
+        _ => &[],
+    }
+}
+
+/// What was merged and what was left out.
+fn remarks(world: &World, searched: &Searched) -> Vec<String> {
+    let explored = &searched.explored;
+    let mut remarks = Vec::new();
+    if world.system.is_shift_invariant {
+        remarks.push("states equal up to a clock shift were merged".to_owned());
+    }
+    if explored.search.rotation {
+        remarks.push("states equal up to rotation were merged".to_owned());
+    }
+    if explored.counts.reduced > 0 {
+        let states = grouped(explored.counts.reduced);
+        remarks.push(format!("partial-order reduction: one process expanded in {states} states"));
+    }
+    if explored.counts.merged > 0 {
+        remarks.push("invisible deliveries were merged with the receiver's next visible step".to_owned());
+    }
+    if searched.cycles == Cycles::Found {
+        remarks.push("there are cycles, so every order of events was explored".to_owned());
+    }
+    if searched.length == Length::Unknown {
+        remarks.push("the run shown may not be a shortest one: there are too many shorter ones".to_owned());
+    }
+    remarks
+}
+
+fn property_line(
+    world: &World,
+    selection: &Selection,
+    searched: &Searched,
+    property: &Property,
+) -> PropertyLine {
+    let mut line = PropertyLine {
+        name: property.name.to_owned(),
+        demand: property.demand.to_owned(),
+        verdict: Verdict::NotCovered,
+        explanation: None,
+        promised: property.is_promised,
+        counterexample: None,
+        steps: None,
+    };
+    match selection.index_of(property) {
+        None if property.name == NEEDS_CLOCKS && !world.setting.clocks => {
+            line.explanation = Some("which request happened before which was not tracked".to_owned());
+        }
+        None => line.explanation = Some("it was not asked for".to_owned()),
+        Some(index) => match &searched.violations[index] {
+            None if searched.stop == Stop::Exhausted => line.verdict = Verdict::Holds,
+            None => line.verdict = Verdict::NotFound,
+            Some(Violation { path, cycle }) => {
+                let title = format!("{} is broken after {} steps", property.name, path.steps.len());
+                let (initial, steps) = (&path.initial, &path.steps);
+                let run = Counterexample { initial, steps, property: index, cycle: *cycle, title };
+                let (trace, explanation) = narrate(&world.system, &run);
+                line.verdict = Verdict::Violated;
+                line.explanation = explanation;
+                line.steps = Some(path.steps.len());
+                line.counterexample = Some(trace);
+            }
+        },
+    }
+    line
+}
+
+fn describe(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Exhausted => "every run was covered",
+        Stop::Decided => "a property is broken",
+        Stop::Depth => "the limit on steps was reached",
+        Stop::States => "the limit on states was reached",
+        Stop::Memory => "the limit on memory was reached",
+        Stop::Interrupted => "it was interrupted",
     }
 }

@@ -3,17 +3,17 @@
 /// A process's local state and what is on its way to it, by their numbers. What it can do depends on these alone.
 pub(crate) type Situation = (u32, u32);
 
-/// The situation of the process at `place`.
+/// The situation of the process at `address`.
 #[inline]
-pub(crate) fn situation(row: &[u32], place: usize) -> Situation {
-    (row[2 * place], row[2 * place + 1])
+pub(crate) fn situation(row: &[u32], address: usize) -> Situation {
+    (row[2 * address], row[2 * address + 1])
 }
 
-/// Puts the process at `place` into a situation.
+/// Puts the process at `address` into a situation.
 #[inline]
-pub(crate) fn put(row: &mut [u32], place: usize, (local, inbox): Situation) {
-    row[2 * place] = local;
-    row[2 * place + 1] = inbox;
+pub(crate) fn put(row: &mut [u32], address: usize, (local, inbox): Situation) {
+    row[2 * address] = local;
+    row[2 * address + 1] = inbox;
 }
 
 /// Where the environment is in a row of so many processes.
@@ -94,9 +94,9 @@ mod tests {
         for width in 1..20 {
             let row: Vec<u32> = (0..width).collect();
             assert!(super::is_narrow(&row));
-            for place in 0..row.len() {
+            for index in 0..row.len() {
                 let mut other = row.clone();
-                other[place] = 70_000;
+                other[index] = 70_000;
                 assert!(!super::is_same(&row, &other) && !super::is_narrow(&other));
             }
         }

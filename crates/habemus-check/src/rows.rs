@@ -61,31 +61,31 @@ impl Rows {
         }
     }
 
-    /// Whether the row at `place` is this one.
+    /// Whether the row at `index` is this one.
     #[inline]
-    pub(crate) fn is(&self, place: usize, row: &[u32]) -> bool {
-        let at = place % CHUNK * self.width;
-        match &self.chunks[place / CHUNK] {
+    pub(crate) fn is(&self, index: usize, row: &[u32]) -> bool {
+        let at = index % CHUNK * self.width;
+        match &self.chunks[index / CHUNK] {
             Chunk::Narrow(words) => is_same(&words[at..at + self.width], row),
             Chunk::Wide(words) => is_same(&words[at..at + self.width], row),
         }
     }
 
-    /// The first number of the row at `place`.
+    /// The first number of the row at `index`.
     #[inline]
-    pub(crate) fn first(&self, place: usize) -> u32 {
-        let at = place % CHUNK * self.width;
-        match &self.chunks[place / CHUNK] {
+    pub(crate) fn first(&self, index: usize) -> u32 {
+        let at = index % CHUNK * self.width;
+        match &self.chunks[index / CHUNK] {
             Chunk::Narrow(words) => u32::from(words[at]),
             Chunk::Wide(words) => words[at],
         }
     }
 
-    /// Copies the row at `place` to the end of others.
+    /// Copies the row at `index` to the end of others.
     #[inline]
-    pub(crate) fn copy(&self, place: usize, to: &mut Vec<u32>) {
-        let at = place % CHUNK * self.width;
-        match &self.chunks[place / CHUNK] {
+    pub(crate) fn copy(&self, index: usize, to: &mut Vec<u32>) {
+        let at = index % CHUNK * self.width;
+        match &self.chunks[index / CHUNK] {
             Chunk::Narrow(words) => append_widened(to, &words[at..at + self.width]),
             Chunk::Wide(words) => append(to, &words[at..at + self.width]),
         }

@@ -4,15 +4,15 @@ use habemus::Address;
 use habemus_report::address_of;
 use habemus_scenario::{Action, Scenario};
 
-use crate::setting::{MOST_FAULTS, Order, Setting, Start};
+use crate::setting::{DeliveryOrder, MAX_FAULTS, Setting, Start};
 
 impl Setting {
     /// What a scenario's network, clients and script say of the circumstances: who starts, and how many faults of
     /// each kind there may be. When they happen is left open.
     pub fn follow_script(&mut self, scenario: &Scenario) {
-        self.order = if scenario.network.fifo { Order::Fifo } else { Order::Any };
+        self.order = if scenario.network.fifo { DeliveryOrder::Fifo } else { DeliveryOrder::Any };
         let more = |budget: &mut u8, count: usize| {
-            *budget = budget.saturating_add(u8::try_from(count).unwrap_or(u8::MAX)).min(MOST_FAULTS);
+            *budget = budget.saturating_add(u8::try_from(count).unwrap_or(u8::MAX)).min(MAX_FAULTS);
         };
         let budget = &mut self.budget;
         let (mut starters, mut crashing) = (Vec::new(), Vec::new());
@@ -40,14 +40,14 @@ impl Setting {
         named.sort_unstable();
         named.dedup();
         self.start = Start::These(addresses(scenario, &named));
-        let most = named.iter().map(|id| starters.iter().filter(|other| *other == id).count()).max();
+        let max = named.iter().map(|id| starters.iter().filter(|other| *other == id).count()).max();
         if let Some(workload) = &scenario.workload
             && workload.entries > 0
         {
             self.entries = workload.entries;
             self.clients = addresses(scenario, &workload.clients);
-        } else if let Some(most) = most {
-            self.entries = u32::try_from(most).unwrap_or(1);
+        } else if let Some(max) = max {
+            self.entries = u32::try_from(max).unwrap_or(1);
             self.clients = addresses(scenario, &named);
         }
     }

@@ -10,7 +10,7 @@ pub const ANY_NUMBER: u32 = u32::MAX;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// In which order messages arrive.
-    pub order: Order,
+    pub order: DeliveryOrder,
     /// When timers run out.
     pub timers: Timers,
     /// How often the environment may do harm.
@@ -33,23 +33,23 @@ pub struct Setting {
     pub liveness: bool,
     /// Whether to leave out orders of events that make no difference to any property.
     pub reduction: bool,
-    /// Whether to take states for the same where they differ only by a turn of all processes, or by a later time on all
-    /// logical clocks, and nobody could tell.
+    /// Whether to merge states that are equal up to a rotation of all processes, or up to a shift of all logical clocks,
+    /// where processes have that symmetry.
     pub symmetry: bool,
     /// How many threads explore.
     pub threads: usize,
     /// Steps from the beginning beyond which nothing is explored.
-    pub most_depth: Option<u32>,
+    pub max_depth: Option<u32>,
     /// States after which exploration stops.
-    pub most_states: Option<u64>,
+    pub max_states: Option<u64>,
     /// Bytes after which exploration stops.
-    pub most_memory: Option<u64>,
+    pub max_memory: Option<u64>,
 }
 
 impl Default for Setting {
     fn default() -> Self {
         Setting {
-            order: Order::Fifo,
+            order: DeliveryOrder::Fifo,
             timers: Timers::AnyTime,
             budget: Budget::default(),
             faulty: Vec::new(),
@@ -63,16 +63,16 @@ impl Default for Setting {
             reduction: true,
             symmetry: true,
             threads: 1,
-            most_depth: None,
-            most_states: None,
-            most_memory: None,
+            max_depth: None,
+            max_states: None,
+            max_memory: None,
         }
     }
 }
 
 /// In which order messages arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum DeliveryOrder {
     /// On each link in the order in which they were sent.
     Fifo,
     /// In any order.
@@ -115,8 +115,8 @@ pub struct Budget {
     pub partitions: u8,
 }
 
-/// The most that a budget can be.
-pub const MOST_FAULTS: u8 = 15;
+/// No budget can be greater.
+pub const MAX_FAULTS: u8 = 15;
 
 impl Budget {
     /// Whether nothing goes wrong.

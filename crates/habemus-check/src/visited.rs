@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-use crate::check::MOST_PROCESSES;
+use crate::fit::MAX_PROCESSES;
 use crate::row::{append, unrolled};
 use crate::rows::{CHUNK, Rows, room};
 
@@ -18,7 +18,7 @@ pub(crate) const SHARDS: usize = 64;
 /// before is to be given it twice, with all threads held up.
 const FREE: u64 = u64::MAX;
 
-/// The number of a state: its place in its shard, times [`SHARDS`], plus the shard.
+/// The number of a state: its index in its shard, times [`SHARDS`], plus the shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct StateId(pub(crate) u32);
 
@@ -35,7 +35,7 @@ pub(crate) struct Visited {
 
 #[derive(Debug)]
 struct Shard {
-    /// Open addressing: the high half of the hash, and the place of the state.
+    /// Open addressing: the high half of the hash, and the index of the state.
     slots: Vec<u64>,
     states: Rows,
     parents: Vec<Vec<u32>>,
@@ -82,15 +82,15 @@ pub(crate) fn hash(state: &[u32]) -> u64 {
 }
 
 /// Enough for the widest row.
-const SALTS: [(u32, u32); MOST_PROCESSES + 1] = salts();
+const SALTS: [(u32, u32); MAX_PROCESSES + 1] = salts();
 
-const fn salts() -> [(u32, u32); MOST_PROCESSES + 1] {
-    let mut salts = [(0, 0); MOST_PROCESSES + 1];
-    let (mut place, mut salt) = (0, 0x9e37_79b9_7f4a_7c15_u64);
-    while place < salts.len() {
-        salts[place] = (salt as u32, (salt >> 32) as u32);
+const fn salts() -> [(u32, u32); MAX_PROCESSES + 1] {
+    let mut salts = [(0, 0); MAX_PROCESSES + 1];
+    let (mut index, mut salt) = (0, 0x9e37_79b9_7f4a_7c15_u64);
+    while index < salts.len() {
+        salts[index] = (salt as u32, (salt >> 32) as u32);
         salt = salt.wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(23);
-        place += 1;
+        index += 1;
     }
     salts
 }
@@ -137,7 +137,7 @@ impl Visited {
         inner.fetch(&batch.heads);
         for (&(hash, parent), state) in batch.heads.iter().zip(batch.words.chunks_exact(self.width)) {
             match inner.find(hash, state) {
-                Ok(place) => earliest = earliest.min(place),
+                Ok(index) => earliest = earliest.min(index),
                 Err(free) => {
                     inner.push(free, hash, state, parent);
                     new += 1;
@@ -162,7 +162,7 @@ impl Visited {
         if inner.slots.is_empty() {
             return None;
         }
-        inner.find(hash, state).ok().map(|place| StateId((place * SHARDS + shard) as u32))
+        inner.find(hash, state).ok().map(|index| StateId((index * SHARDS + shard) as u32))
     }
 
     /// How many states each shard has.
@@ -173,23 +173,23 @@ impl Visited {
     /// Copies states of a shard, those at `range`, to the end of `to`.
     pub(crate) fn copy(&self, shard: usize, range: std::ops::Range<usize>, to: &mut Vec<u32>) {
         let inner = self.shard(shard);
-        for place in range {
-            inner.states.copy(place, to);
+        for index in range {
+            inner.states.copy(index, to);
         }
     }
 
     /// The state with this number.
     pub(crate) fn state(&self, id: StateId) -> Vec<u32> {
-        let (shard, place) = parts(id);
+        let (shard, index) = parts(id);
         let mut state = Vec::with_capacity(self.width);
-        self.shard(shard).states.copy(place, &mut state);
+        self.shard(shard).states.copy(index, &mut state);
         state
     }
 
     /// The state from which this one was first reached.
     pub(crate) fn parent(&self, id: StateId) -> Option<StateId> {
-        let (shard, place) = parts(id);
-        let parent = StateId(self.shard(shard).parents[place / CHUNK][place % CHUNK]);
+        let (shard, index) = parts(id);
+        let parent = StateId(self.shard(shard).parents[index / CHUNK][index % CHUNK]);
         (parent != NO_PARENT).then_some(parent)
     }
 
@@ -208,7 +208,7 @@ impl Visited {
     }
 }
 
-/// The shard of a state, and its place there.
+/// The shard of a state, and its index there.
 pub(crate) fn parts(id: StateId) -> (usize, usize) {
     (id.0 as usize % SHARDS, id.0 as usize / SHARDS)
 }
@@ -257,7 +257,7 @@ impl Shard {
         if at + 1 == self.slots.len() { 0 } else { at + 1 }
     }
 
-    /// The place of the state, or the free slot where it belongs.
+    /// The index of the state, or the free slot where it belongs.
     #[inline]
     fn find(&self, hash: u64, state: &[u32]) -> Result<usize, usize> {
         let mut at = self.slot(hash);
@@ -267,9 +267,9 @@ impl Shard {
                 return Err(at);
             }
             if slot >> 32 == hash >> 32 {
-                let place = slot as u32 as usize;
-                if self.states.is(place, state) {
-                    return Ok(place);
+                let index = slot as u32 as usize;
+                if self.states.is(index, state) {
+                    return Ok(index);
                 }
             }
             at = self.next(at);
@@ -278,13 +278,13 @@ impl Shard {
 
     #[inline]
     fn push(&mut self, free: usize, hash: u64, state: &[u32], parent: u32) {
-        let place = self.states.len();
-        if place.is_multiple_of(CHUNK) {
-            self.parents.push(Vec::with_capacity(room(place)));
+        let index = self.states.len();
+        if index.is_multiple_of(CHUNK) {
+            self.parents.push(Vec::with_capacity(room(index)));
         }
         self.states.push(state);
-        self.parents[place / CHUNK].push(parent);
-        self.slots[free] = (hash >> 32) << 32 | place as u64;
+        self.parents[index / CHUNK].push(parent);
+        self.slots[free] = (hash >> 32) << 32 | index as u64;
     }
 }
 

@@ -1,6 +1,6 @@
 //! The monitors of the chosen properties, as one value that a state holds by number.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use habemus::clock::VectorClock;
@@ -10,33 +10,78 @@ use rustc_hash::FxHashMap;
 
 use crate::intern::Interner;
 use crate::protocol::Judgement;
+use crate::words::Dictionary;
+
+/// The monitors of a problem, by number: compiled for each problem, not for each algorithm.
+pub(crate) trait Watch: Send + Sync {
+    /// The monitors before anything has happened.
+    fn initial(&self) -> u32;
+
+    /// The number of these observations; of none, it is 0.
+    fn number(&self, seen: Vec<Seen>) -> u32;
+
+    /// The number of these observations and further ones behind them.
+    fn number_after(&self, observations: u32, more: Vec<Seen>) -> u32;
+
+    /// The monitors after these observations.
+    fn watch(&self, monitors: u32, observations: u32) -> u32;
+
+    /// The monitors after all that these have seen was seen otherwise.
+    fn renamed(&self, monitors: u32, rename: &dyn Fn(&mut Seen)) -> u32;
+
+    /// Which properties are broken, and which would be if nothing more happened.
+    fn judge(&self, monitors: u32) -> Judgement;
+
+    /// The kinds of status, as a set of bits, that these observations bring a process to.
+    fn reached(&self, observations: u32) -> u32;
+
+    /// Monitors that say how a property is broken, and when.
+    fn witness(&self) -> Box<dyn Witness + '_>;
+}
+
+/// Monitors of a single run.
+pub(crate) trait Witness {
+    /// Shows them something; returns what is broken by it.
+    fn see(&mut self, seen: &Seen, at: Duration) -> Vec<Broken>;
+
+    /// How a property is broken if nothing more happens.
+    fn at_end(&self, property: usize) -> Option<Broken>;
+}
+
+/// A property that is broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    pub(crate) property: usize,
+    pub(crate) name: &'static str,
+    pub(crate) explanation: String,
+}
 
 /// What monitors see of a step, as a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Seen<Q: Problem> {
+pub(crate) struct Seen {
     pub(crate) process: Address,
     pub(crate) clock: Option<VectorClock>,
-    pub(crate) what: Sight<Q>,
+    pub(crate) what: Sight,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Sight<Q: Problem> {
+/// What is seen; words are there by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Sight {
     Started,
     Crashed,
-    Command(Q::Command),
-    Output(Q::Output),
+    Command(u32),
+    Output(u32),
 }
 
-impl<Q: Problem> Seen<Q> {
-    pub(crate) fn observation(&self, at: Duration) -> Observation<'_, Q> {
-        let what = match &self.what {
-            Sight::Started => What::Started,
-            Sight::Crashed => What::Crashed,
-            Sight::Command(command) => What::Command(command),
-            Sight::Output(output) => What::Output(output),
-        };
-        Observation { at, process: self.process, clock: self.clock.as_ref(), what }
-    }
+/// The monitors of these properties.
+pub(crate) fn watch<Q: Problem>(
+    dictionary: &Arc<Dictionary<Q>>,
+    population: &Population,
+    properties: &[&'static str],
+) -> Box<dyn Watch> {
+    let mut monitors = Q::monitors(population);
+    monitors.retain(|monitor| properties.contains(&monitor.name()));
+    Box::new(Watching::new(Arc::clone(dictionary), population.clone(), monitors))
 }
 
 /// One property: watched, or broken for good. A broken one has no state, so that it adds none.
@@ -44,83 +89,86 @@ type Watched<M> = Option<M>;
 
 /// The monitors and their numbers.
 #[derive(Debug)]
-pub(crate) struct Watching<Q: Problem> {
+struct Watching<Q: Problem> {
+    dictionary: Arc<Dictionary<Q>>,
     population: Population,
     monitors: Interner<Vec<Watched<Q::Monitor>>>,
-    observations: Interner<Vec<Seen<Q>>>,
+    observations: Interner<Vec<Seen>>,
     /// From which monitors, and by which observations, each came about first.
     origins: Mutex<FxHashMap<u32, (u32, u32)>>,
-    first: u32,
+    initial: u32,
 }
 
 impl<Q: Problem> Watching<Q> {
-    pub(crate) fn new(population: Population, chosen: Vec<Q::Monitor>) -> Self {
+    fn new(dictionary: Arc<Dictionary<Q>>, population: Population, chosen: Vec<Q::Monitor>) -> Self {
         let (monitors, observations) = (Interner::new(), Interner::new());
-        let first = monitors.number(chosen.into_iter().map(Some).collect::<Vec<_>>());
+        let initial = monitors.number(chosen.into_iter().map(Some).collect::<Vec<_>>());
         let nothing = observations.number(Vec::new());
         debug_assert_eq!(nothing, 0, "to see nothing has number 0");
-        Watching { population, monitors, observations, origins: Mutex::default(), first }
+        Watching { dictionary, population, monitors, observations, origins: Mutex::default(), initial }
     }
 
-    pub(crate) fn population(&self) -> &Population {
-        &self.population
+    fn observation<'a>(&'a self, seen: &'a Seen, at: Duration) -> Observation<'a, Q> {
+        let what = match seen.what {
+            Sight::Started => What::Started,
+            Sight::Crashed => What::Crashed,
+            Sight::Command(command) => What::Command(self.dictionary.commands.value(command)),
+            Sight::Output(output) => What::Output(self.dictionary.outputs.value(output)),
+        };
+        Observation { at, process: seen.process, clock: seen.clock.as_ref(), what }
+    }
+}
+
+impl<Q: Problem> Watch for Watching<Q> {
+    fn initial(&self) -> u32 {
+        self.initial
     }
 
-    pub(crate) fn first(&self) -> u32 {
-        self.first
-    }
-
-    pub(crate) fn monitors(&self, number: u32) -> Vec<Watched<Q::Monitor>> {
-        self.monitors.value(number).clone()
-    }
-
-    pub(crate) fn number(&self, seen: Vec<Seen<Q>>) -> u32 {
+    fn number(&self, seen: Vec<Seen>) -> u32 {
         if seen.is_empty() { 0 } else { self.observations.number(seen) }
     }
 
-    /// The number of these observations and further ones behind them.
-    pub(crate) fn number_after(&self, observations: u32, more: Vec<Seen<Q>>) -> u32 {
+    fn number_after(&self, observations: u32, more: Vec<Seen>) -> u32 {
         let mut all = self.observations.value(observations).clone();
         all.extend(more);
         self.number(all)
     }
 
-    pub(crate) fn watch(&self, before: u32, observations: u32) -> u32 {
-        let mut after = self.monitors(before);
-        for seen in self.observations.value(observations).iter() {
+    fn watch(&self, before: u32, observations: u32) -> u32 {
+        let mut after = self.monitors.value(before).clone();
+        for seen in self.observations.value(observations) {
             for watched in &mut after {
-                feed(watched, &seen.observation(Duration::ZERO), &self.population);
+                feed(watched, &self.observation(seen, Duration::ZERO), &self.population);
             }
         }
         let after = self.monitors.number(after);
-        if after != before && after != self.first {
+        if after != before && after != self.initial {
             let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
             origins.entry(after).or_insert((before, observations));
         }
         after
     }
 
-    /// The monitors after all that these have seen was seen otherwise. Monitors need not know how to rename anybody: what
-    /// they saw is renamed, and shown again.
-    pub(crate) fn turned(&self, monitors: u32, rename: impl Fn(&mut Seen<Q>)) -> u32 {
+    /// Monitors need not know how to rename anybody: what they saw is renamed, and shown again.
+    fn renamed(&self, monitors: u32, rename: &dyn Fn(&mut Seen)) -> u32 {
         let mut story = Vec::new();
         let mut at = monitors;
-        while at != self.first {
+        while at != self.initial {
             let origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
-            let &(before, observations) = origins.get(&at).expect("whatever is not the first came about");
+            let &(before, observations) = origins.get(&at).expect("whatever is not initial came about");
             story.push(observations);
             at = before;
         }
-        let mut turned = self.first;
+        let mut renamed = self.initial;
         for observations in story.into_iter().rev() {
             let mut seen = self.observations.value(observations).clone();
-            seen.iter_mut().for_each(&rename);
-            turned = self.watch(turned, self.number(seen));
+            seen.iter_mut().for_each(rename);
+            renamed = self.watch(renamed, self.number(seen));
         }
-        turned
+        renamed
     }
 
-    pub(crate) fn judge(&self, monitors: u32) -> Judgement {
+    fn judge(&self, monitors: u32) -> Judgement {
         let mut judgement = Judgement::default();
         for (index, watched) in self.monitors.value(monitors).iter().enumerate() {
             match watched {
@@ -135,21 +183,56 @@ impl<Q: Problem> Watching<Q> {
         judgement
     }
 
-    pub(crate) fn reached(&self, observations: u32) -> u32 {
+    fn reached(&self, observations: u32) -> u32 {
         let mut reached = 0;
         for seen in self.observations.value(observations).iter() {
-            if let Sight::Output(output) = &seen.what
-                && let Some(status) = Q::status_after_output(output)
+            if let Sight::Output(output) = seen.what
+                && let Some(status) = Q::status_after_output(self.dictionary.outputs.value(output))
             {
                 reached |= status_bit(status);
             }
         }
         reached
     }
+
+    fn witness(&self) -> Box<dyn Witness + '_> {
+        Box::new(Witnessing { watching: self, monitors: self.monitors.value(self.initial).clone() })
+    }
+}
+
+/// The monitors of a single run.
+struct Witnessing<'a, Q: Problem> {
+    watching: &'a Watching<Q>,
+    monitors: Vec<Watched<Q::Monitor>>,
+}
+
+impl<Q: Problem> Witness for Witnessing<'_, Q> {
+    fn see(&mut self, seen: &Seen, at: Duration) -> Vec<Broken> {
+        let observation = self.watching.observation(seen, at);
+        let mut broken = Vec::new();
+        for (property, watched) in self.monitors.iter_mut().enumerate() {
+            let name = watched.as_ref().map(Monitor::name);
+            let violation = feed(watched, &observation, &self.watching.population);
+            if let (Some(Violation(explanation)), Some(name)) = (violation, name) {
+                broken.push(Broken { property, name, explanation });
+            }
+        }
+        broken
+    }
+
+    fn at_end(&self, property: usize) -> Option<Broken> {
+        let monitor = self.monitors.get(property)?.as_ref()?;
+        match monitor.at_end(End::Quiet, &self.watching.population) {
+            Verdict::Violated(Violation(explanation)) => {
+                Some(Broken { property, name: monitor.name(), explanation })
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Shows a monitor something; what breaks its property is returned, and the monitor is gone.
-pub(crate) fn feed<Q: Problem>(
+fn feed<Q: Problem>(
     watched: &mut Watched<Q::Monitor>,
     seen: &Observation<'_, Q>,
     population: &Population,

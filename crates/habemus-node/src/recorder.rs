@@ -173,7 +173,7 @@ mod tests {
             topology: "complete".to_owned(),
             seed: None,
             origin: None,
-            circle: None,
+            cycle: None,
         }
     }
 

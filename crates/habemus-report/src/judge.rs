@@ -236,7 +236,7 @@ mod tests {
             topology: "complete".to_owned(),
             seed: None,
             origin: None,
-            circle: None,
+            cycle: None,
         };
         let record = |(at, (process, event)): (usize, &(u64, &str))| Record {
             at: at as u64,

@@ -142,7 +142,7 @@ fn header<P: Process>(scenario: &Scenario, setup: &Setup<P>) -> Header {
         topology: setup.topology.clone(),
         seed: Some(scenario.seed),
         origin: request(scenario).ok().map(|request| Origin::of(&request)),
-        circle: None,
+        cycle: None,
     }
 }
 

@@ -60,7 +60,7 @@ mod tests {
             topology: "complete".to_owned(),
             seed: None,
             origin: None,
-            circle: None,
+            cycle: None,
         };
         let record = |(at, what)| Record { at, process: Some(1), clock: BTreeMap::new(), what };
         Trace { header, records: events.into_iter().map(record).collect() }

@@ -44,7 +44,7 @@ pub struct Header {
     pub origin: Option<Origin>,
     /// The number of the record, counted from 0, from which on the run can repeat itself for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub circle: Option<usize>,
+    pub cycle: Option<usize>,
 }
 
 /// One event.

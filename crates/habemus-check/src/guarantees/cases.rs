@@ -75,7 +75,7 @@ pub const CASES: &[Case] = &[
         flags: " --clients 11,12,13",
         change: |setting| {
             setting.clients = vec![Address(3), Address(4), Address(5)];
-            setting.most_states = Some(1_000_000);
+            setting.max_states = Some(1_000_000);
         },
     },
     Case {
@@ -94,7 +94,7 @@ pub const CASES: &[Case] = &[
         flags: " --clients 11,12 --crashes 1 --recoveries 1 --amnesia --faulty 1,2,3,4,5",
         change: |setting| {
             forgetful(setting, 5);
-            setting.most_states = Some(5_000_000);
+            setting.max_states = Some(5_000_000);
         },
     },
     Case {
@@ -191,7 +191,7 @@ pub const CASES: &[Case] = &[
         ids: &[1, 2, 3, 4],
         options: &[("traitors", "4")],
         flags: " --start all",
-        change: |setting| setting.most_states = Some(500_000),
+        change: |setting| setting.max_states = Some(500_000),
     },
     Case {
         algorithm: "interactive-consistency",
@@ -218,7 +218,7 @@ pub const CASES: &[Case] = &[
         change: |setting| {
             setting.timers = Timers::MessagesFirst;
             setting.budget.crashes = 1;
-            setting.most_states = Some(500_000);
+            setting.max_states = Some(500_000);
         },
     },
     Case {

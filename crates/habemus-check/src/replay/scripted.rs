@@ -15,7 +15,7 @@ pub(super) fn scenario(replay: &Replay) -> Scenario {
     let trace = report.trace.as_ref().expect("who judges a trace keeps it");
     let header = &trace.header;
     let violated = report.properties.iter().filter(|line| line.verdict == Finding::Violated);
-    let id = |place: u32| header.processes.get(place as usize).copied().unwrap_or_default();
+    let id = |address: u32| header.processes.get(address as usize).copied().unwrap_or_default();
     let links = replay.origin.links.iter().map(|&(one, other)| (id(one), id(other))).collect::<Vec<_>>();
     let named = replay.origin.topology.clone().map(TopologyChoice::Named);
     let last = trace.records.last().map_or(0, |record| record.at);

@@ -4,7 +4,8 @@ use habemus::{Address, Suspicion};
 
 use super::{Successors, Worker};
 use crate::environment::{Environment, Fault};
-use crate::protocol::{Act, Alarm, Cause, Life, Trouble};
+use crate::local::Running;
+use crate::protocol::{Cause, Life, TransitionKind, Trouble};
 use crate::row::situation;
 
 impl Worker<'_> {
@@ -16,13 +17,13 @@ impl Worker<'_> {
         out: &mut Successors,
     ) -> Result<(), Trouble> {
         let n = self.world.processes;
-        for place in 0..n {
-            match self.life(situation(state, place).0) {
-                Life::Up if environment.left(Fault::Crash) > 0 && self.world.may_crash(place) => {
-                    self.crash(state, place, environment, out)?;
+        for address in 0..n {
+            match self.life(situation(state, address).0) {
+                Life::Up if environment.left(Fault::Crash) > 0 && self.world.may_crash(address) => {
+                    self.crash(state, address, environment, out)?;
                 }
                 Life::Down if environment.left(Fault::Recovery) > 0 => {
-                    self.recover(state, place, environment, out)?;
+                    self.recover(state, address, environment, out)?;
                 }
                 _ => {}
             }
@@ -34,7 +35,7 @@ impl Worker<'_> {
             // The first process is always on the side that is not named: each split is made once.
             for group in (2..1_u32 << n).step_by(2) {
                 self.begin_in(state, environment.after(Fault::Partition).with_group(group));
-                self.emit(out, 0, Act::Cut(group), 0);
+                self.emit(out, 0, TransitionKind::Cut(group), 0);
             }
         }
         Ok(())
@@ -43,19 +44,19 @@ impl Worker<'_> {
     fn crash(
         &mut self,
         state: &[u32],
-        place: usize,
+        address: usize,
         environment: Environment,
         out: &mut Successors,
     ) -> Result<(), Trouble> {
         let forever = environment.left(Fault::Recovery) == 0;
-        let (local, inbox) = situation(state, place);
+        let (local, inbox) = situation(state, address);
         let inbox = if forever { 0 } else { self.mail.without_notices(inbox) };
         let after = environment.after(Fault::Crash);
         for (choice, index) in self.reflexes.of(local, Cause::Crash { forever })?.enumerate() {
             self.begin_in(state, after);
-            self.apply(place, inbox, self.reflexes.at(index), after);
-            self.tell_others(place, Suspicion::Suspect(Address(place as u32)));
-            self.emit(out, place, Act::Crash { forever }, choice);
+            self.apply(address, inbox, self.reflexes.at(index), after);
+            self.tell_others(address, Suspicion::Suspect(Address(address as u32)));
+            self.emit(out, address, TransitionKind::Crash { forever }, choice);
         }
         Ok(())
     }
@@ -64,24 +65,25 @@ impl Worker<'_> {
     pub(super) fn crash_halfway(
         &mut self,
         waited: &[u32],
-        place: usize,
-        alarm: Alarm,
+        address: usize,
+        running: Running,
         (choice, sends): (usize, usize),
         out: &mut Successors,
     ) -> Result<(), Trouble> {
         let environment = Environment(waited[self.world.environment_at()]);
-        if environment.left(Fault::Crash) == 0 || !self.world.may_crash(place) {
+        if environment.left(Fault::Crash) == 0 || !self.world.may_crash(address) {
             return Ok(());
         }
-        let (local, _) = situation(waited, place);
+        let (local, _) = situation(waited, address);
         let after = environment.after(Fault::Crash);
         // To crash before the first is to crash before the pulse, and to crash after the last one to crash after it.
         for kept in 1..sends {
-            let reflex = self.reflexes.halfway(local, alarm.timer, choice, kept)?;
+            let reflex = self.reflexes.halfway(local, running.timer, choice, kept)?;
             self.begin_in(waited, after);
-            self.apply(place, 0, reflex, after);
-            let act = Act::Halfway { timer: alarm.timer, elapsed: alarm.least, kept: kept as u16 };
-            self.emit(out, place, act, choice);
+            self.apply(address, 0, reflex, after);
+            let kind =
+                TransitionKind::Halfway { timer: running.timer, elapsed: running.min, kept: kept as u16 };
+            self.emit(out, address, kind, choice);
         }
         Ok(())
     }
@@ -89,25 +91,25 @@ impl Worker<'_> {
     fn recover(
         &mut self,
         state: &[u32],
-        place: usize,
+        address: usize,
         environment: Environment,
         out: &mut Successors,
     ) -> Result<(), Trouble> {
         let n = self.world.processes;
-        let (local, inbox) = situation(state, place);
+        let (local, inbox) = situation(state, address);
         let after = environment.after(Fault::Recovery);
         for (choice, index) in self.reflexes.of(local, Cause::Recover)?.enumerate() {
             self.begin_in(state, after);
-            self.apply(place, inbox, self.reflexes.at(index), after);
-            if self.world.oracle {
-                for other in (0..n).filter(|&other| other != place) {
+            self.apply(address, inbox, self.reflexes.at(index), after);
+            if self.world.system.facts.oracle {
+                for other in (0..n).filter(|&other| other != address) {
                     if self.life(situation(state, other).0) != Life::Up {
-                        self.tell(place, Suspicion::Suspect(Address(other as u32)));
+                        self.tell(address, Suspicion::Suspect(Address(other as u32)));
                     }
                 }
             }
-            self.tell_others(place, Suspicion::Restore(Address(place as u32)));
-            self.emit(out, place, Act::Recover, choice);
+            self.tell_others(address, Suspicion::Restore(Address(address as u32)));
+            self.emit(out, address, TransitionKind::Recover, choice);
         }
         Ok(())
     }
@@ -132,7 +134,7 @@ impl Worker<'_> {
                     self.begin_in(state, after);
                     self.apply(by, inbox, self.reflexes.at(index), after);
                     self.tell(by, Suspicion::Restore(address));
-                    self.emit(out, by, Act::Suspect(suspect as u8), choice);
+                    self.emit(out, by, TransitionKind::Suspect(suspect as u8), choice);
                 }
             }
         }
@@ -141,7 +143,7 @@ impl Worker<'_> {
 
     /// The oracle tells every other live process.
     fn tell_others(&mut self, about: usize, suspicion: Suspicion) {
-        if !self.world.oracle {
+        if !self.world.system.facts.oracle {
             return;
         }
         for other in (0..self.world.processes).filter(|&other| other != about) {
@@ -152,7 +154,7 @@ impl Worker<'_> {
     }
 
     fn tell(&mut self, whom: usize, suspicion: Suspicion) {
-        let notice = self.world.protocol.notice(suspicion);
+        let notice = self.world.system.notice(suspicion);
         let mut state = std::mem::take(&mut self.scratch);
         self.add(&mut state, whom, notice);
         self.scratch = state;

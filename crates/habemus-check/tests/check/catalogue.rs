@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use habemus::Address;
-use habemus_check::{Control, Extent, Order, Start, Verdict};
+use habemus_check::{CheckHandle, DeliveryOrder, Extent, Start, Verdict};
 
 use crate::help::model;
 
@@ -25,7 +25,7 @@ fn any_number_of_threads_gives_the_same_counts_and_verdicts() {
         let report = model("chang-roberts", 6)
             .with(|setting| {
                 setting.threads = threads;
-                setting.order = Order::Any;
+                setting.order = DeliveryOrder::Any;
                 setting.start = Start::These((0..6).map(Address).collect());
             })
             .run();
@@ -46,7 +46,7 @@ fn any_number_of_threads_tells_the_same_run() {
             .property("EM1")
             .with(|setting| {
                 setting.threads = threads;
-                setting.order = Order::Any;
+                setting.order = DeliveryOrder::Any;
                 (setting.reduction, setting.symmetry) = (false, false);
             })
             .run();
@@ -61,31 +61,31 @@ fn any_number_of_threads_tells_the_same_run() {
 #[test]
 fn limits_end_a_check_and_are_named() {
     let ring = model("chang-roberts", 4);
-    let deep = ring.clone().with(|setting| setting.most_depth = Some(3)).run();
+    let deep = ring.clone().with(|setting| setting.max_depth = Some(3)).run();
     assert_eq!((deep.extent, deep.stop.as_str()), (Extent::Bounded, "the limit on steps was reached"));
-    let many = ring.clone().with(|setting| setting.most_states = Some(100)).run();
+    let many = ring.clone().with(|setting| setting.max_states = Some(100)).run();
     assert_eq!((many.extent, many.stop.as_str()), (Extent::Bounded, "the limit on states was reached"));
-    let big = ring.with(|setting| setting.most_memory = Some(1)).run();
+    let big = ring.with(|setting| setting.max_memory = Some(1)).run();
     assert_eq!((big.extent, big.stop.as_str()), (Extent::Bounded, "the limit on memory was reached"));
     assert!(big.properties.iter().all(|line| line.verdict != Verdict::Holds), "{big:#?}");
 }
 
 #[test]
 fn a_check_that_is_stopped_while_it_looks_for_runs_without_end_says_so() {
-    let (control, over) = (Control::default(), AtomicBool::new(false));
+    let (handle, over) = (CheckHandle::default(), AtomicBool::new(false));
     let locks = model("ricart-agrawala", 3).with(|setting| setting.entries = 2);
     let report = std::thread::scope(|scope| {
         scope.spawn(|| {
-            while control.circling.load(Ordering::Relaxed) == 0 && !over.load(Ordering::Relaxed) {
+            while handle.cycle_search.load(Ordering::Relaxed) == 0 && !over.load(Ordering::Relaxed) {
                 std::thread::yield_now();
             }
-            control.stop.store(true, Ordering::Relaxed);
+            handle.stop.store(true, Ordering::Relaxed);
         });
-        let report = locks.run_under(&control);
+        let report = locks.run_under(&handle);
         over.store(true, Ordering::Relaxed);
         report.expect("the model makes sense")
     });
-    assert!(control.circling.load(Ordering::Relaxed) > 0, "it was looked for");
+    assert!(handle.cycle_search.load(Ordering::Relaxed) > 0, "it was looked for");
     assert_eq!((report.extent, report.stop.as_str()), (Extent::Bounded, "it was interrupted"));
     assert!(report.properties.iter().all(|line| line.verdict != Verdict::Holds), "{report:#?}");
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use habemus::catalogue::ENTRIES;
-use habemus_check::{Budget, Extent, Properties, Report, Timers, Verdict};
+use habemus_check::{Budget, CheckReport, Extent, Properties, Timers, Verdict};
 
 use crate::help::model;
 
-fn verdicts(report: &Report) -> BTreeMap<&str, (Verdict, Option<usize>)> {
+fn verdicts(report: &CheckReport) -> BTreeMap<&str, (Verdict, Option<usize>)> {
     report.properties.iter().map(|line| (line.name.as_str(), (line.verdict, line.steps))).collect()
 }
 
@@ -30,7 +30,7 @@ fn every_algorithm_has_the_same_verdicts_with_and_without_reduction_under_faults
                     setting.keep_going = true;
                     setting.budget = budget;
                     (setting.reduction, setting.symmetry) = (reduction, reduction);
-                    setting.most_states = Some(10_000);
+                    setting.max_states = Some(10_000);
                 });
                 // Nothing is lost in pulses.
                 model.try_run().ok()

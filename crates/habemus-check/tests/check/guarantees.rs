@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use habemus_check::Control;
+use habemus_check::CheckHandle;
 use habemus_check::guarantees::{
     Cell, EXHIBITS, PROBLEMS, PROCESSES, QUICK, Row, manifest, models, to_lines,
 };
@@ -31,7 +31,7 @@ fn the_quick_rows_of_the_manifest_are_what_the_checker_says() {
             rows.extend(old.cloned());
             continue;
         }
-        let new = model.check(&Control::default()).map(|(row, _)| row);
+        let new = model.check(&CheckHandle::default()).map(|(row, _)| row);
         if !all {
             assert_eq!(new.as_ref(), old, "the manifest is out of date: HABEMUS_REWRITE=all renews it");
             quick += 1;
@@ -174,7 +174,7 @@ fn picture(
         panic!("{algorithm} {faults}: {property} is not refuted")
     };
     let model = models().into_iter().find(|model| model.is_of(row)).expect("a row has its model");
-    let (_, report) = model.check(&Control::default()).expect("a row can be checked");
+    let (_, report) = model.check(&CheckHandle::default()).expect("a row can be checked");
     let line = report.property(property).expect("the row has the property");
     let trace = line.counterexample.as_ref().expect("what is refuted has a counterexample");
     let text = draw::text(trace, &draw::Options { width: 100, ..draw::Options::default() });

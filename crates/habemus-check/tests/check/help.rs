@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use habemus::catalogue::{self, Request, Setup, Shape};
 use habemus::property::Population;
-use habemus::symmetry::Symmetries;
 use habemus::{Address, DEFAULT_PULSE, Id, Process, System};
-use habemus_check::{CheckError, Control, Properties, Report, Setting, Start, check};
+use habemus_check::{CheckError, CheckHandle, CheckReport, Properties, Setting, Start, check};
 
 /// A model to be checked, in few words.
 #[derive(Clone, Debug)]
@@ -24,18 +23,9 @@ pub(crate) fn setup<P: Process>(
     system: System<P>,
     preference: Option<Vec<u32>>,
 ) -> Setup<P> {
-    Setup {
-        entry: catalogue::entry(in_place_of).expect("it is in the catalogue"),
-        population: Population { ids: system.ids.to_vec(), preference, places: 1 },
-        system,
-        oracle: None,
-        perpetual: false,
-        synchronous: false,
-        service: false,
-        detector: "none",
-        topology: String::new(),
-        symmetries: Symmetries::default(),
-    }
+    let population = Population { ids: system.ids.to_vec(), preference, places: 1 };
+    let entry = catalogue::entry(in_place_of).expect("it is in the catalogue");
+    Setup { population, synchronous: false, topology: String::new(), ..Setup::own(entry, system) }
 }
 
 /// `algorithm` with processes 1 to `processes`.
@@ -80,11 +70,11 @@ impl Model {
         self.with(|setting| setting.properties = Properties::Named(vec![name.to_owned()]))
     }
 
-    pub(crate) fn try_run(&self) -> Result<Report, CheckError> {
-        self.run_under(&Control::default())
+    pub(crate) fn try_run(&self) -> Result<CheckReport, CheckError> {
+        self.run_under(&CheckHandle::default())
     }
 
-    pub(crate) fn run_under(&self, control: &Control) -> Result<Report, CheckError> {
+    pub(crate) fn run_under(&self, handle: &CheckHandle) -> Result<CheckReport, CheckError> {
         let request = Request {
             algorithm: self.algorithm,
             ids: self.ids.iter().copied().map(Id).collect(),
@@ -95,10 +85,10 @@ impl Model {
             seed: 1,
             signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
         };
-        check(&request, &self.setting, control)
+        check(&request, &self.setting, handle)
     }
 
-    pub(crate) fn run(&self) -> Report {
+    pub(crate) fn run(&self) -> CheckReport {
         self.try_run().expect("the model makes sense")
     }
 }

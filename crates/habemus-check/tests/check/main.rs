@@ -1,6 +1,7 @@
 //! Checks of the catalogue's algorithms, and of the checker itself.
 
 mod catalogue;
+mod clock_shift;
 mod faults;
 mod guarantees;
 mod help;
@@ -9,6 +10,5 @@ mod oracle;
 mod reduction;
 mod replay;
 mod rival;
-mod times;
+mod rotation;
 mod toy;
-mod turns;

@@ -31,7 +31,7 @@ fn crash_and_recover(setting: &mut Setting) {
 
 fn cases() -> Vec<Case> {
     let timely = |setting: &mut Setting| setting.timers = Timers::MessagesFirst;
-    let steps = |most: u32| move |setting: &mut Setting| setting.most_depth = Some(most);
+    let steps = |most: u32| move |setting: &mut Setting| setting.max_depth = Some(most);
     let starts = |places: &'static [u32]| {
         move |setting: &mut Setting| {
             setting.start = Start::These(places.iter().copied().map(Address).collect());
@@ -138,7 +138,7 @@ fn every_mutant_is_caught_where_the_algorithm_itself_is_not() {
         assert_eq!(line.verdict, Verdict::Violated, "{} {mutant} {property}", model.algorithm);
         assert!(line.counterexample.is_some() && line.explanation.is_some(), "{mutant}");
         // The algorithm itself is not to blame, as far as a test has time to see.
-        let sound = model.with(|setting| setting.most_states = Some(20_000)).run();
+        let sound = model.with(|setting| setting.max_states = Some(20_000)).run();
         assert!(sound.holds(), "{sound:#?}");
         caught.insert((algorithm, mutant));
     }

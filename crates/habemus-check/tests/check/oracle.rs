@@ -5,7 +5,7 @@ use habemus::mutex::lamport::{self, Lamport};
 use habemus::mutex::ricart_agrawala::{self, RicartAgrawala};
 use habemus::topology::{Complete, Ring};
 use habemus::{Id, Process, Status, System};
-use habemus_check::Order;
+use habemus_check::DeliveryOrder;
 
 use crate::help::{Model, model};
 use crate::rival::{Way, unique_states};
@@ -16,7 +16,7 @@ fn ours(model: Model, wants: u32, ordered: bool, property: &str) -> u64 {
         (setting.reduction, setting.symmetry) = (false, false);
         setting.liveness = false;
         setting.entries = wants;
-        setting.order = if ordered { Order::Fifo } else { Order::Any };
+        setting.order = if ordered { DeliveryOrder::Fifo } else { DeliveryOrder::Any };
     });
     let report = model.run();
     assert!(report.holds(), "{report:#?}");

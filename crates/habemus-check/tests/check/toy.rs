@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use habemus::mutex::{Command, Mutex, Output};
 use habemus::topology::Complete;
 use habemus::{Address, Context, Id, Process, System};
-use habemus_check::{CheckError, Control, Extent, Properties, Report, Setting, Verdict, check_system};
+use habemus_check::{
+    CheckError, CheckHandle, CheckReport, Extent, Properties, Setting, Verdict, check_system,
+};
 
 use crate::help::setup;
 
@@ -80,7 +82,7 @@ impl Process for Toy {
     }
 }
 
-fn check(server: Server, liveness: bool) -> Result<Report, CheckError> {
+fn check(server: Server, liveness: bool) -> Result<CheckReport, CheckError> {
     let ids = vec![Id(1), Id(2)];
     let system: System<Toy> = System::new(Complete::new(2), ids, server).expect("two processes");
     let setting = Setting {
@@ -89,11 +91,11 @@ fn check(server: Server, liveness: bool) -> Result<Report, CheckError> {
         liveness,
         ..Setting::default()
     };
-    check_system(&setup("coordinator", system, None), &setting, &Control::default())
+    check_system(&setup("coordinator", system, None), &setting, &CheckHandle::default())
 }
 
 #[test]
-fn somebody_who_is_put_off_for_ever_is_found_on_a_circle() {
+fn somebody_who_is_put_off_for_ever_is_found_on_a_cycle() {
     // No run comes to rest, so whoever looks only at where runs end finds nothing.
     let by_paths = check(Server::AlwaysBusy, false).expect("it can be checked");
     assert_eq!((by_paths.quiet, by_paths.holds()), (0, false), "nobody ever enters, and that is said");

@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use habemus::catalogue::{self, Entry};
 use habemus::{Address, Id};
 use habemus_check::{
-    ANY_NUMBER, Budget, Control, Extent, MOST_FAULTS, Order, Properties, Replay, Report, Setting, Start,
-    Timers, Verdict,
+    ANY_NUMBER, Budget, CheckHandle, CheckReport, DeliveryOrder, Extent, MAX_FAULTS, Properties, Replay,
+    Setting, Start, Timers, Verdict,
 };
 use habemus_scenario::{Processes, Scenario, script};
 
@@ -97,7 +97,7 @@ pub(crate) struct Check {
     /// Explore every order of events, even where it makes no difference.
     #[arg(long, help_heading = "Exploration")]
     no_reduction: bool,
-    /// Tell states apart that differ only by a turn of interchangeable processes, or only by a later time on all logical
+    /// Tell states apart that are equal up to a rotation of interchangeable processes, or up to a shift of all logical
     /// clocks.
     #[arg(long, help_heading = "Exploration")]
     no_symmetry: bool,
@@ -150,7 +150,7 @@ enum TimersArg {
 }
 
 fn fault() -> clap::builder::RangedI64ValueParser<u8> {
-    clap::value_parser!(u8).range(0..=i64::from(MOST_FAULTS))
+    clap::value_parser!(u8).range(0..=i64::from(MAX_FAULTS))
 }
 
 /// Without a word about their number, so many processes are checked: few enough for every algorithm.
@@ -163,18 +163,18 @@ impl Check {
         let setting = self.setting(&scenario, entry, parsed.is_some())?;
         let request =
             habemus_report::request(&scenario).map_err(|error| CliError::from_run(error, parsed.as_ref()))?;
-        let control = Arc::new(Control { stop: interrupt::flag(), ..Control::default() });
-        let watched = Arc::clone(&control);
+        let handle = Arc::new(CheckHandle { stop: interrupt::flag(), ..CheckHandle::default() });
+        let watched = Arc::clone(&handle);
         let progress = output::Progress::new("states", move || {
             let (depth, level) = (&watched.depth, &watched.level);
             let (depth, level) = (depth.load(Ordering::Relaxed), level.load(Ordering::Relaxed));
-            let remark = match watched.circling.load(Ordering::Relaxed) {
+            let remark = match watched.cycle_search.load(Ordering::Relaxed) {
                 0 => format!("depth {depth}, {} there", show::plural(level, "state", "states")),
-                looked => format!("runs without end: {} looked at", show::grouped(looked)),
+                looked => format!("search for cycles: {} looked at", show::plural(looked, "state", "states")),
             };
             (watched.states.load(Ordering::Relaxed), 0, remark)
         });
-        let report = habemus_check::check(&request, &setting, &control);
+        let report = habemus_check::check(&request, &setting, &handle);
         drop(progress);
         let report = report?;
         self.publish(&scenario, &setting, &report)?;
@@ -208,8 +208,8 @@ impl Check {
         setting.entries = self.entries.unwrap_or(setting.entries);
         match self.order {
             None => {}
-            Some(OrderArg::Fifo) => setting.order = Order::Fifo,
-            Some(OrderArg::Any) => setting.order = Order::Any,
+            Some(OrderArg::Fifo) => setting.order = DeliveryOrder::Fifo,
+            Some(OrderArg::Any) => setting.order = DeliveryOrder::Any,
         }
         match self.timers {
             None => {}
@@ -238,19 +238,19 @@ impl Check {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         setting.threads = match self.threads {
             Some(0) => return Err(CliError::new("--threads must be at least 1")),
-            Some(threads) => threads.min(MOST_THREADS),
-            None => cores.min(MOST_THREADS),
+            Some(threads) => threads.min(MAX_THREADS),
+            None => cores.min(MAX_THREADS),
         };
-        setting.most_depth = self.depth;
-        setting.most_states = self.states;
-        setting.most_memory = match &self.memory {
+        setting.max_depth = self.depth;
+        setting.max_states = self.states;
+        setting.max_memory = match &self.memory {
             Some(text) => Some(size(text)?),
             None => free_memory().map(|free| free / 5 * 4),
         };
         Ok(setting)
     }
 
-    fn publish(&self, scenario: &Scenario, setting: &Setting, report: &Report) -> Result<(), CliError> {
+    fn publish(&self, scenario: &Scenario, setting: &Setting, report: &CheckReport) -> Result<(), CliError> {
         let counterexample = report.properties.iter().find_map(|line| line.counterexample.as_ref());
         if let (Some(path), Some(trace)) = (&self.trace, counterexample) {
             output::write_file(path, |file| trace.write(file))?;
@@ -281,7 +281,7 @@ impl Check {
 /// Writes a repeated run as a scenario.
 pub(crate) fn write_scenario(path: &Path, replay: &Replay) -> Result<(), CliError> {
     let Some(scenario) = replay.scenario() else {
-        let why = "this run goes round in a circle for ever, and a script has an end: no scenario was written. \
+        let why = "this run goes round in a cycle for ever, and a script has an end: no scenario was written. \
                    --trace FILE keeps the run, and habemus run --replay FILE repeats it.";
         anstream::eprint!("{}", show::wrap("note: ", why, 80));
         return Ok(());
@@ -290,7 +290,7 @@ pub(crate) fn write_scenario(path: &Path, replay: &Replay) -> Result<(), CliErro
 }
 
 /// More threads than this have never helped anybody.
-const MOST_THREADS: usize = 256;
+const MAX_THREADS: usize = 256;
 
 fn addresses(scenario: &Scenario, ids: &[u64]) -> Vec<Address> {
     let address = |id: &u64| habemus_report::address_of(scenario, *id);
@@ -329,7 +329,7 @@ fn size(text: &str) -> Result<u64, CliError> {
     })
 }
 
-fn outcome(report: &Report) -> Outcome {
+fn outcome(report: &CheckReport) -> Outcome {
     match (report.holds(), report.extent) {
         (false, _) => Outcome::Fails,
         (true, Extent::Bounded) => Outcome::Incomplete,
@@ -361,9 +361,9 @@ pub(crate) fn faults(budget: &Budget) -> String {
     if said.is_empty() { "no faults".to_owned() } else { format!("up to {}", said.join(", ")) }
 }
 
-/// The identifier of a place, for reports.
-pub(crate) fn id(scenario: &Scenario, place: Address) -> Id {
-    Id(scenario.ids.get(place.index()).copied().unwrap_or_default())
+/// The identifier of the process at an address, for reports.
+pub(crate) fn id(scenario: &Scenario, address: Address) -> Id {
+    Id(scenario.ids.get(address.index()).copied().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `habemus errata`: where the lecture notes are wrong, shown anew.
 
 use clap::Args;
-use habemus_check::Control;
+use habemus_check::CheckHandle;
 
 use crate::errata::{ERRATA, page, section};
 use crate::error::CliError;
@@ -24,9 +24,9 @@ pub(crate) struct Errata {
 
 impl Errata {
     pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
-        let control = Control { stop: interrupt::flag(), ..Control::default() };
+        let handle = CheckHandle { stop: interrupt::flag(), ..CheckHandle::default() };
         if self.page {
-            output::print(&page(&control)?)?;
+            output::print(&page(&handle)?)?;
             return Ok(Outcome::Holds);
         }
         let Some(name) = &self.name else {
@@ -43,7 +43,7 @@ impl Errata {
             };
             return Err(CliError::help(format!("there is no erratum '{name}'"), help));
         };
-        output::print(&section(erratum, &control)?)?;
+        output::print(&section(erratum, &handle)?)?;
         Ok(Outcome::Holds)
     }
 }

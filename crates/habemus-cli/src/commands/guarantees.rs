@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use habemus::catalogue;
-use habemus_check::Control;
+use habemus_check::CheckHandle;
 use habemus_check::guarantees::{Row, manifest, models};
 
 use crate::error::CliError;
@@ -49,12 +49,12 @@ impl Guarantees {
         let watched = Arc::clone(&done);
         let progress =
             output::Progress::new("models", move || (watched.load(Ordering::Relaxed), of, String::new()));
-        let control = Control { stop: interrupt::flag(), ..Control::default() };
+        let handle = CheckHandle { stop: interrupt::flag(), ..CheckHandle::default() };
         let mut rows = Vec::new();
         let mut different = Vec::new();
         for model in models {
-            let row = model.check(&control).map(|(row, _)| row);
-            if control.stop.load(Ordering::Relaxed) {
+            let row = model.check(&handle).map(|(row, _)| row);
+            if handle.stop.load(Ordering::Relaxed) {
                 drop(progress);
                 self.publish(&rows, &different)?;
                 return Ok(Outcome::Incomplete);

@@ -1,7 +1,7 @@
 //! Makes what shows an erratum: checks, runs and sums.
 
 use habemus_check::guarantees::Case;
-use habemus_check::{Control, Verdict};
+use habemus_check::{CheckHandle, Verdict};
 use habemus_trace::draw;
 
 use super::Evidence;
@@ -21,10 +21,10 @@ pub(super) enum Exhibit {
     Figures { command: String, rows: Vec<(String, String)> },
 }
 
-pub(super) fn exhibits(evidence: &Evidence, control: &Control) -> Result<Vec<Exhibit>, CliError> {
+pub(super) fn exhibits(evidence: &Evidence, handle: &CheckHandle) -> Result<Vec<Exhibit>, CliError> {
     match evidence {
         Evidence::Refuted { literal, property, corrected } => {
-            Ok(vec![found(literal, property, control)?, found(corrected, property, control)?])
+            Ok(vec![found(literal, property, handle)?, found(corrected, property, handle)?])
         }
         Evidence::Measured { about, scenario, literal } => Ok(vec![counted(about, scenario, literal)?]),
         Evidence::Computed { command, rows } => {
@@ -34,10 +34,10 @@ pub(super) fn exhibits(evidence: &Evidence, control: &Control) -> Result<Vec<Exh
 }
 
 /// What the checker says of a property.
-fn found(case: &'static Case, property: &str, control: &Control) -> Result<Exhibit, CliError> {
+fn found(case: &'static Case, property: &str, handle: &CheckHandle) -> Result<Exhibit, CliError> {
     let unfit = || CliError::new(format!("{} cannot be checked like this", case.algorithm));
     let model = case.model().ok_or_else(unfit)?;
-    let (_, report) = model.check(control).ok_or_else(unfit)?;
+    let (_, report) = model.check(handle).ok_or_else(unfit)?;
     let line = report.property(property).ok_or_else(unfit)?;
     let processes = plural(report.processes as u64, "process", "processes");
     let verdict = match line.verdict {

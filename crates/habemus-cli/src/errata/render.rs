@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use habemus_check::Control;
+use habemus_check::CheckHandle;
 use owo_colors::OwoColorize;
 
 use super::evidence::{Exhibit, exhibits};
@@ -15,13 +15,13 @@ const WIDTH: usize = 80;
 const PAGE: usize = 110;
 
 /// One erratum for a terminal.
-pub(crate) fn section(erratum: &Erratum, control: &Control) -> Result<String, CliError> {
+pub(crate) fn section(erratum: &Erratum, handle: &CheckHandle) -> Result<String, CliError> {
     let mut text = format!("{} · {}\n\n", erratum.title.cyan().bold(), erratum.notes);
     text.push_str(&wrap("says   ", erratum.says, WIDTH));
     text.push_str(&wrap("wrong  ", erratum.wrong, WIDTH));
     text.push_str(&wrap("cure   ", erratum.cure, WIDTH));
     for evidence in erratum.evidence {
-        for exhibit in exhibits(evidence, control)? {
+        for exhibit in exhibits(evidence, handle)? {
             text.push('\n');
             match exhibit {
                 Exhibit::Found { command, verdict, picture } => {
@@ -50,7 +50,7 @@ pub(crate) fn section(erratum: &Erratum, control: &Control) -> Result<String, Cl
 }
 
 /// All of them as a page in Markdown.
-pub(crate) fn page(control: &Control) -> Result<String, CliError> {
+pub(crate) fn page(handle: &CheckHandle) -> Result<String, CliError> {
     let mut page = "# Errata of the lecture notes\n\n".to_owned();
     page.push_str(&wrap(
         "",
@@ -71,7 +71,7 @@ pub(crate) fn page(control: &Control) -> Result<String, CliError> {
         }
         let _ = write!(page, "\n{}\n{}", wrap("", erratum.wrong, PAGE), wrap("", erratum.cure, PAGE));
         for evidence in erratum.evidence {
-            for exhibit in exhibits(evidence, control)? {
+            for exhibit in exhibits(evidence, handle)? {
                 page.push('\n');
                 page.push_str(&in_markdown(exhibit));
             }

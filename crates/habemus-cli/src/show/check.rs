@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use habemus_check::{ANY_NUMBER, Extent, Order, PropertyLine, Report, Setting, Start, Timers, Verdict};
+use habemus_check::{
+    ANY_NUMBER, CheckReport, DeliveryOrder, Extent, PropertyLine, Setting, Start, Timers, Verdict,
+};
 use habemus_scenario::Scenario;
 use owo_colors::OwoColorize;
 
@@ -11,7 +13,7 @@ use crate::commands::check::{faults, id, is_checked};
 
 const WIDTH: usize = 80;
 
-pub(crate) fn check(scenario: &Scenario, setting: &Setting, report: &Report) -> String {
+pub(crate) fn check(scenario: &Scenario, setting: &Setting, report: &CheckReport) -> String {
     let mut text = String::new();
     let processes = plural(report.processes as u64, "process", "processes");
     let _ = writeln!(text, "{} · {processes}", report.algorithm.cyan().bold());
@@ -20,7 +22,7 @@ pub(crate) fn check(scenario: &Scenario, setting: &Setting, report: &Report) -> 
     let what = format!(
         "{}, {}, {} deep, in {:.2} s.",
         plural(report.states, "state", "states"),
-        plural(report.transitions, "step", "steps"),
+        plural(report.transitions, "transition", "transitions"),
         grouped(u64::from(report.depth)),
         report.seconds
     );
@@ -41,10 +43,10 @@ pub(crate) fn check(scenario: &Scenario, setting: &Setting, report: &Report) -> 
     text
 }
 
-fn circumstances(scenario: &Scenario, setting: &Setting, report: &Report) -> String {
+fn circumstances(scenario: &Scenario, setting: &Setting, report: &CheckReport) -> String {
     let order = match setting.order {
-        Order::Fifo => "FIFO links",
-        Order::Any => "messages in any order",
+        DeliveryOrder::Fifo => "FIFO links",
+        DeliveryOrder::Any => "messages in any order",
     };
     let timers = match setting.timers {
         Timers::AnyTime => "timers at any time",
@@ -56,8 +58,8 @@ fn circumstances(scenario: &Scenario, setting: &Setting, report: &Report) -> Str
             format!("{} each", plural(u64::from(setting.entries), "entry", "entries"))
         }
         (_, Start::EveryChoice) => "every choice of those who start".to_owned(),
-        (_, Start::These(places)) => {
-            let those: Vec<u64> = places.iter().map(|place| id(scenario, *place).0).collect();
+        (_, Start::These(starters)) => {
+            let those: Vec<u64> = starters.iter().map(|address| id(scenario, *address).0).collect();
             format!("started by {}", ids(&those))
         }
     };
@@ -89,7 +91,7 @@ fn sign(text: &str, mark: &str) -> String {
     text.replacen('@', mark, 1)
 }
 
-fn verdict(setting: &Setting, report: &Report) -> String {
+fn verdict(setting: &Setting, report: &CheckReport) -> String {
     let processes = plural(report.processes as u64, "process", "processes");
     let processes = match (report.problem.as_str(), setting.entries) {
         ("mutual exclusion", ANY_NUMBER) => format!("{processes}, however often they enter"),

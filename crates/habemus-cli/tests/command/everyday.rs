@@ -302,7 +302,7 @@ fn a_run_without_end_is_repeated_but_not_scripted() {
     assert!(errors.contains("scenario was written") && !scenario.exists(), "{errors}");
     let output = habemus(&["run", "--replay", &trace]);
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.code() == Some(1) && text.contains("goes round in a circle"), "{text}");
+    assert!(output.status.code() == Some(1) && text.contains("goes round in a cycle"), "{text}");
 }
 
 #[test]

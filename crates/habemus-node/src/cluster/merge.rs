@@ -42,7 +42,7 @@ pub fn merge(ids: &[u64], traces: Vec<(u64, Option<Trace>)>, notes: &[Record]) -
         topology: String::new(),
         seed: None,
         origin: None,
-        circle: None,
+        cycle: None,
     });
     let mut streams: Vec<VecDeque<Record>> = Vec::new();
     for (id, trace) in traces {

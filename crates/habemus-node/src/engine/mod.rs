@@ -300,7 +300,7 @@ impl Engine {
             topology: facts.topology.clone(),
             seed: None,
             origin: None,
-            circle: None,
+            cycle: None,
         }
     }
 

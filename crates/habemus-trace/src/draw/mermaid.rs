@@ -70,7 +70,7 @@ impl Diagram<'_> {
                 emoji => self.note(*column, &format!("{emoji} {text}")),
             },
             What::Network { text } => self.over_all(1, &format!("✂ {text}")),
-            What::Circle => self.over_all(1, &format!("↻ {}", words::CIRCLE)),
+            What::Cycle => self.over_all(1, &format!("↻ {}", words::CYCLE)),
             What::Violation { text } => {
                 self.line(1, "rect rgb(255, 205, 190)");
                 self.over_all(2, &format!("⚠ {text}"));

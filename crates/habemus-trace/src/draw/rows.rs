@@ -38,7 +38,7 @@ pub(super) enum What {
     /// Something happens to the network.
     Network { text: String },
     /// From here on the run can repeat itself for ever.
-    Circle,
+    Cycle,
     /// A property is broken.
     Violation { text: String },
 }
@@ -60,8 +60,8 @@ pub(super) fn rows(scene: &Scene<'_>) -> Vec<Row> {
             rows.push(Row { at: moment.at, what: What::Silence(idle), change: None });
         }
         previous = Some(moment.at);
-        if scene.circle == Some(index) {
-            rows.push(Row { at: moment.at, what: What::Circle, change: None });
+        if scene.cycle == Some(index) {
+            rows.push(Row { at: moment.at, what: What::Cycle, change: None });
         }
         let change = moment.column.filter(|&column| now[column] != moment.after);
         let change = change.map(|column| (column, moment.after));

@@ -28,8 +28,8 @@ pub(super) struct Scene<'t> {
     pub(super) before: Vec<Condition>,
     /// The links that were cut before the first drawn event.
     pub(super) cut: Vec<(u64, u64)>,
-    /// The moment with which a circle begins that the run can repeat for ever, if it does.
-    pub(super) circle: Option<usize>,
+    /// The moment with which a cycle begins that the run can repeat for ever, if it does.
+    pub(super) cycle: Option<usize>,
     /// The events to draw, in their order.
     pub(super) moments: Vec<Moment<'t>>,
     /// The messages that are sent, delivered or lost in them.
@@ -109,7 +109,7 @@ impl<'t> Scene<'t> {
             quiet,
             omitted,
             cut: Vec::new(),
-            circle: None,
+            cycle: None,
             moments: Vec::with_capacity(shown.len()),
             flights: Vec::new(),
         };
@@ -193,9 +193,9 @@ impl<'t> Scene<'t> {
             }
             if next == index {
                 shown.next();
-                let in_circle = self.trace.header.circle.is_some_and(|first| first <= index);
-                if in_circle && self.circle.is_none() {
-                    self.circle = Some(self.moments.len());
+                let in_cycle = self.trace.header.cycle.is_some_and(|first| first <= index);
+                if in_cycle && self.cycle.is_none() {
+                    self.cycle = Some(self.moments.len());
                 }
                 self.moments.push(moment);
             }

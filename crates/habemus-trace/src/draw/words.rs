@@ -111,8 +111,8 @@ pub(super) fn sentence(moment: &Moment<'_>, flight: Option<&Flight<'_>>) -> Stri
     plain(&text)
 }
 
-/// What is said where a circle begins.
-pub(super) const CIRCLE: &str = "from here on it goes round in a circle";
+/// What is said where a cycle begins.
+pub(super) const CYCLE: &str = "from here on it goes round in a cycle";
 
 /// Why a message was lost, in a word or two.
 pub(super) fn reason(why: Dropped) -> &'static str {

@@ -59,7 +59,7 @@ pub(crate) fn trace(seed: u64) -> Trace {
         topology: numbers.pick(TEXTS).into(),
         seed: numbers.pick(&[None, Some(u64::MAX)]),
         origin: None,
-        circle: None,
+        cycle: None,
     };
     processes.push(77);
     let pace = numbers.pick(&[0, 1, 1_000, 1_000_000, 3_000_000_000]);

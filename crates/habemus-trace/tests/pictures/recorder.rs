@@ -35,7 +35,7 @@ impl Recorder {
             topology: topology.into(),
             seed: None,
             origin: None,
-            circle: None,
+            cycle: None,
         };
         let trace = Trace { header, records: Vec::new() };
         let mut recorder = Recorder { trace, now: 0, clocks: BTreeMap::new(), posted: Vec::new() };

@@ -90,10 +90,10 @@ pub(super) fn draw_cuts(
     }
 }
 
-/// What stands above the beginning of a circle.
-const CIRCLE: &str = "goes round from here";
+/// What stands above the beginning of a cycle.
+const CYCLE: &str = "goes round from here";
 
-/// Draws a line where a circle begins, and a band for each violation, with the property's name on top of it.
+/// Draws a line where a cycle begins, and a band for each violation, with the property's name on top of it.
 pub(super) fn draw_violations(
     canvas: &mut Canvas,
     scene: &Scene<'_>,
@@ -103,12 +103,12 @@ pub(super) fn draw_violations(
     right: f64,
 ) {
     let mut free = 0.0;
-    if let Some(x) = scene.circle.and_then(|circle| timeline.x.get(circle)) {
-        let half = text_width(CIRCLE, 13.5) / 2.0;
+    if let Some(x) = scene.cycle.and_then(|cycle| timeline.x.get(cycle)) {
+        let half = text_width(CYCLE, 13.5) / 2.0;
         let middle = x.min(right - half).max(half + 4.0);
-        canvas.group(words::CIRCLE, |canvas| {
+        canvas.group(words::CYCLE, |canvas| {
             canvas.rectangle("band", Point { x: x - 10.0, y: top }, 2.0, bottom - top, 0.0);
-            canvas.text("violation middle", Point { x: middle, y: top - 6.0 }, CIRCLE);
+            canvas.text("violation middle", Point { x: middle, y: top - 6.0 }, CYCLE);
         });
         free = middle + half + 8.0;
     }

@@ -80,7 +80,7 @@ impl Diagram<'_> {
         match what {
             What::Silence(_) | What::Violation { .. } => {}
             What::Network { text } => self.network(line, text),
-            What::Circle => self.network(line, words::CIRCLE),
+            What::Cycle => self.network(line, words::CYCLE),
             What::Sends { from, .. } => {
                 self.used.insert(Sign::Sent);
                 self.mark(line, *from, ('●', Paint::Plain), (what, Paint::Label));

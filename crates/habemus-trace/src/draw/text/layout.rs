@@ -67,7 +67,7 @@ pub(super) fn margin_words(scene: &Scene<'_>, what: &What) -> String {
             None => label.clone(),
         },
         What::Mark { column, text, .. } => format!("{} {text}", scene.processes[*column]),
-        What::Silence(_) | What::Network { .. } | What::Circle | What::Violation { .. } => String::new(),
+        What::Silence(_) | What::Network { .. } | What::Cycle | What::Violation { .. } => String::new(),
     }
 }
 
@@ -84,7 +84,7 @@ pub(super) fn words_at(scene: &Scene<'_>, what: &What) -> String {
         }
         What::Mark { text, .. } => text.clone(),
         What::Message { label, .. } => label.clone(),
-        What::Silence(_) | What::Network { .. } | What::Circle | What::Violation { .. } => String::new(),
+        What::Silence(_) | What::Network { .. } | What::Cycle | What::Violation { .. } => String::new(),
     }
 }
 

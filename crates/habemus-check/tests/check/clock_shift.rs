@@ -6,7 +6,8 @@ use habemus::symmetry::{Part, ShiftInvariant};
 use habemus::topology::Complete;
 use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{
-    ANY_NUMBER, CheckError, Control, Extent, Order, Properties, Report, Setting, Verdict, check_system,
+    ANY_NUMBER, CheckError, CheckHandle, CheckReport, DeliveryOrder, Extent, Properties, Setting, Verdict,
+    check_system,
 };
 
 use crate::help::{model, setup};
@@ -29,7 +30,7 @@ fn ricart_and_agrawala_are_right_however_often_processes_enter() {
     // Without this, clocks have no end.
     let endless = any("bare-replies").with(|setting| {
         setting.symmetry = false;
-        setting.most_states = Some(50_000);
+        setting.max_states = Some(50_000);
     });
     assert_eq!(endless.run().extent, Extent::Bounded);
 }
@@ -39,7 +40,7 @@ fn what_holds_is_the_same_if_clocks_are_set_back() {
     for (name, processes, entries) in
         [("ricart-agrawala", 2, 3), ("ricart-agrawala", 3, 1), ("lamport", 2, 2), ("maekawa", 3, 1)]
     {
-        for order in [Order::Fifo, Order::Any] {
+        for order in [DeliveryOrder::Fifo, DeliveryOrder::Any] {
             let run = |symmetry| {
                 let model = model(name, processes).with(|setting| {
                     (setting.order, setting.entries, setting.symmetry) = (order, entries, symmetry);
@@ -49,7 +50,7 @@ fn what_holds_is_the_same_if_clocks_are_set_back() {
                 model.run()
             };
             let (plain, set_back) = (run(false), run(true));
-            let verdicts = |report: &Report| {
+            let verdicts = |report: &CheckReport| {
                 let said = |line: &habemus_check::PropertyLine| (line.name.clone(), line.verdict, line.steps);
                 report.properties.iter().map(said).collect::<Vec<_>>()
             };
@@ -134,27 +135,27 @@ impl ShiftInvariant for Insistent {
     }
 }
 
-fn check(server: Server, symmetry: bool) -> Result<Report, CheckError> {
+fn check(server: Server, symmetry: bool) -> Result<CheckReport, CheckError> {
     let ids = vec![Id(1), Id(2)];
     let system: System<Insistent> = System::new(Complete::new(2), ids, server).expect("two processes");
     let setting = Setting {
         clients: vec![Address(0)],
         properties: Properties::Named(vec!["EM2".to_owned()]),
         symmetry,
-        most_states: Some(1000),
+        max_states: Some(1000),
         ..Setting::default()
     };
-    check_system(&setup("coordinator", system, None).shift_invariant(), &setting, &Control::default())
+    check_system(&setup("coordinator", system, None).shift_invariant(), &setting, &CheckHandle::default())
 }
 
 #[test]
-fn a_run_in_which_only_times_grow_goes_round_in_a_circle() {
+fn a_run_in_which_only_times_grow_goes_round_in_a_cycle() {
     let endless = check(Server::AlwaysBusy, false).expect("it can be checked");
     assert_eq!(endless.extent, Extent::Bounded, "{endless:#?}");
     let report = check(Server::AlwaysBusy, true).expect("it can be checked");
     let line = report.property("EM2").expect("it was asked for");
     assert_eq!((report.extent, line.verdict), (Extent::Complete, Verdict::Violated), "{report:#?}");
-    assert!(line.counterexample.as_ref().is_some_and(|trace| trace.header.circle.is_some()), "{line:#?}");
+    assert!(line.counterexample.as_ref().is_some_and(|trace| trace.header.cycle.is_some()), "{line:#?}");
 }
 
 #[test]

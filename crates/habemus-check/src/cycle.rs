@@ -1,6 +1,7 @@
-//! Whether some run goes on for ever.
+//! Whether the state graph has a cycle, so that some run goes on for ever.
 
-use crate::explore::{Control, Explored};
+use crate::explore::Explored;
+use crate::handle::CheckHandle;
 use crate::protocol::Trouble;
 use crate::visited::{SHARDS, StateId};
 use crate::world::{Successors, Worker, World};
@@ -10,22 +11,23 @@ use crate::world::{Successors, Worker, World};
 ///
 /// What was left out makes no difference: a run without end can be taken in the chosen order, step by step, and never comes
 /// to its end that way either.
-pub(crate) fn has_circle(world: &World, explored: &Explored, control: &Control) -> Result<bool, Trouble> {
+pub(crate) fn has_cycle(world: &World, explored: &Explored, handle: &CheckHandle) -> Result<bool, Trouble> {
     let lens = explored.visited.lens();
-    let room = lens.iter().max().map_or(0, |most| most * SHARDS);
+    let room = lens.iter().max().map_or(0, |max| max * SHARDS);
     let mut stages = vec![Stage::Unmet; room];
-    let mut steps = Steps { world, explored, worker: Worker::new(world), successors: Successors::default() };
+    let worker = Worker::new(world, explored.search);
+    let mut steps = Steps { world, explored, worker, successors: Successors::default() };
     // The states that are being visited, and where in `open` what comes after each begins.
     let mut way: Vec<(StateId, usize)> = Vec::new();
     let mut open: Vec<StateId> = Vec::new();
     for (shard, &len) in lens.iter().enumerate() {
-        for root in (0..len).map(|place| StateId((place * SHARDS + shard) as u32)) {
+        for root in (0..len).map(|index| StateId((index * SHARDS + shard) as u32)) {
             open.push(root);
             while let Some(state) = open.pop() {
                 match stages[state.0 as usize] {
                     Stage::Done => {}
                     Stage::Begun => return Ok(true),
-                    Stage::Unmet if !control.circles() => return Ok(false),
+                    Stage::Unmet if !handle.count_cycle_search() => return Ok(false),
                     Stage::Unmet => {
                         stages[state.0 as usize] = Stage::Begun;
                         way.push((state, open.len()));
@@ -67,9 +69,9 @@ impl Steps<'_> {
     fn collect(&mut self, state: StateId, to: &mut Vec<StateId>) -> Result<(), Trouble> {
         let row = self.explored.visited.state(state);
         let first = to.len();
-        if self.world.setting.reduction {
-            if let Some(place) = self.worker.choose_alone(&row)? {
-                self.worker.expand_alone(&row, place, &mut self.successors)?;
+        if self.explored.search.reduction {
+            if let Some(process) = self.worker.ample_process(&row)? {
+                self.worker.expand_ample(&row, process, &mut self.successors)?;
                 self.find(to);
                 // As in exploration: one of these steps must have led to where nobody had been.
                 let depth = self.explored.depth_of(state);

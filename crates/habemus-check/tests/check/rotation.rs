@@ -1,10 +1,12 @@
-//! Processes that are interchangeable.
+//! Rotation symmetry.
 
 use habemus::election::{Command, Election, Output};
 use habemus::symmetry::{Part, Rotation, RotationSymmetric};
 use habemus::topology::Ring;
 use habemus::{Address, Context, Id, Process, System};
-use habemus_check::{CheckError, Control, Order, Properties, Report, Setting, Verdict, check_system};
+use habemus_check::{
+    CheckError, CheckHandle, CheckReport, DeliveryOrder, Properties, Setting, Verdict, check_system,
+};
 
 use crate::help::{model, setup};
 use crate::reduction::both;
@@ -19,7 +21,7 @@ fn where_processes_are_interchangeable_a_turn_of_all_is_no_other_state() {
         // Each counts the requests of the others, so it is seldom all the same who is where.
         ("suzuki-kasami", 3, None, 1),
     ] {
-        for order in [Order::Fifo, Order::Any] {
+        for order in [DeliveryOrder::Fifo, DeliveryOrder::Any] {
             let (plain, turned) = both(|symmetry| {
                 let model = model(name, processes).with(|setting| {
                     setting.order = order;
@@ -28,7 +30,7 @@ fn where_processes_are_interchangeable_a_turn_of_all_is_no_other_state() {
                     setting.liveness = false;
                     setting.reduction = false;
                     setting.symmetry = symmetry;
-                    setting.most_depth = depth;
+                    setting.max_depth = depth;
                 });
                 model.run()
             });
@@ -113,12 +115,16 @@ impl RotationSymmetric for Whisper {
     fn rotate(_: Part<'_, Self>, _: &Rotation<'_>) {}
 }
 
-fn whisper(leader: Leader) -> Result<Report, CheckError> {
+fn whisper(leader: Leader) -> Result<CheckReport, CheckError> {
     let ids = vec![Id(1), Id(2), Id(3)];
     let system: System<Whisper> = System::new(Ring::new(3), ids, leader).expect("three processes");
     let setting =
         Setting { properties: Properties::Named(vec!["uniqueness".to_owned()]), ..Setting::default() };
-    check_system(&setup("anonymous-ring", system, None).rotation_symmetric(), &setting, &Control::default())
+    check_system(
+        &setup("anonymous-ring", system, None).rotation_symmetric(),
+        &setting,
+        &CheckHandle::default(),
+    )
 }
 
 #[test]
@@ -126,7 +132,7 @@ fn a_process_that_minds_its_place_is_named() {
     whisper(Leader::WhoBegan).expect("it does not mind where it stands");
     let said = whisper(Leader::TheFirst).expect_err("what it says of itself is not so").to_string();
     assert!(
-        said.contains("process") && said.contains("Word") && said.contains("one place further on"),
+        said.contains("process") && said.contains("Word") && said.contains("one address further on"),
         "{said}"
     );
 }

@@ -1,0 +1,57 @@
+//! Whether a setting applies to a system.
+
+use crate::environment::MAX_PARTITIONED;
+use crate::error::CheckError;
+use crate::facts::Facts;
+use crate::setting::{Budget, MAX_FAULTS, Setting, Start, Timers};
+
+/// A system of at most this many processes can be checked.
+pub const MAX_PROCESSES: usize = 32;
+/// Every choice of those who start is tried for at most this many processes.
+const MAX_STARTERS: usize = 10;
+
+/// The setting as it applies to this system, or why it does not.
+pub(crate) fn fit(facts: &Facts, setting: &Setting) -> Result<Setting, CheckError> {
+    let unfit = |reason: String| Err(CheckError::Unfit(reason));
+    let (name, count) = (facts.entry.name, facts.processes());
+    if facts.reads_clock {
+        return unfit(format!(
+            "{name} reads the clock, and the checker has none: put it on the oracle detector"
+        ));
+    }
+    if count > MAX_PROCESSES {
+        return unfit(format!("at most {MAX_PROCESSES} processes can be checked, not {count}"));
+    }
+    let budget = &setting.budget;
+    let budgets = [
+        budget.crashes,
+        budget.recoveries,
+        budget.losses,
+        budget.duplications,
+        budget.suspicions,
+        budget.partitions,
+    ];
+    if let Some(faults) = budgets.iter().find(|budget| **budget > MAX_FAULTS) {
+        return unfit(format!("at most {MAX_FAULTS} faults of a kind can be explored, not {faults}"));
+    }
+    if budget.suspicions > 0 && !facts.oracle {
+        return unfit(format!("{name} stands on no oracle detector that could suspect anybody"));
+    }
+    if budget.recoveries > 0 && budget.crashes == 0 {
+        return unfit("nobody can recover where nobody crashes: allow crashes, too".to_owned());
+    }
+    if budget.partitions > 0 && count > MAX_PARTITIONED {
+        return unfit(format!("partitions of at most {MAX_PARTITIONED} processes can be explored"));
+    }
+    if facts.one_shot && setting.start == Start::EveryChoice && count > MAX_STARTERS {
+        return unfit(format!("name those who start: there are too many choices among {count} processes"));
+    }
+    let only_crashes = Budget { crashes: 0, ..*budget }.is_empty();
+    if facts.synchronous && !only_crashes {
+        return unfit(format!(
+            "{name} works in pulses, in which nothing is late or lost; only crashes can be"
+        ));
+    }
+    let timers = if facts.synchronous { Timers::MessagesFirst } else { setting.timers };
+    Ok(Setting { timers, clocks: setting.clocks && !facts.one_shot, ..setting.clone() })
+}

@@ -1,0 +1,187 @@
+//! The one part of the checker that is compiled for each algorithm.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+use std::time::Duration;
+
+use habemus::catalogue::Setup;
+use habemus::clock::LamportClock;
+use habemus::property::Population;
+use habemus::symmetry::{self, Rotation, Symmetries};
+use habemus::{Address, Context, Message, Process, Step, System, Topology};
+
+use super::{Described, Effect, Event, Handled, Handlers, Part, Storage};
+use crate::branch::Branch;
+use crate::intern::Interner;
+use crate::watching::{self, Watch};
+use crate::words::{Dictionary, Words};
+
+/// A system of processes behind numbers.
+pub(crate) struct Erased<P: Process> {
+    system: System<P>,
+    population: Population,
+    symmetries: Symmetries<P>,
+    dictionary: Arc<Dictionary<P::Problem>>,
+    processes: Interner<P>,
+    messages: Interner<P::Message>,
+    timers: Interner<P::Timer>,
+    stored: Interner<P::Stable>,
+}
+
+impl<P: Process> Erased<P> {
+    pub(crate) fn new(setup: &Setup<P>) -> Self {
+        Erased {
+            system: setup.system.clone(),
+            population: setup.population.clone(),
+            symmetries: setup.symmetries,
+            dictionary: Arc::new(Dictionary::new()),
+            processes: Interner::new(),
+            messages: Interner::new(),
+            timers: Interner::new(),
+            stored: Interner::new(),
+        }
+    }
+
+    fn run(&self, at: Address, event: Event, now: Duration, branch: &mut Branch) -> (P, Step<P>) {
+        let mut step = Step::default();
+        let mut cx = Context::new(at, &self.system, now, &mut step, branch);
+        let (Event::Message { process, .. }
+        | Event::Timer { process, .. }
+        | Event::Command { process, .. }
+        | Event::Suspicion { process, .. }) = event
+        else {
+            let recovered = match event {
+                Event::Start(Storage::Holds(stored)) => Some(self.stored.value(stored).clone()),
+                Event::Start(Storage::Blank) => Some(P::Stable::default()),
+                _ => None,
+            };
+            return (P::on_start(recovered, &mut cx), step);
+        };
+        let mut process = self.processes.value(process).clone();
+        match event {
+            Event::Start(_) => {}
+            Event::Message { from, message, .. } => {
+                process.on_message(from, self.messages.value(message).clone(), &mut cx);
+            }
+            Event::Timer { timer, .. } => process.on_timer(self.timers.value(timer).clone(), &mut cx),
+            Event::Command { command, .. } => {
+                process.on_command(self.dictionary.commands.value(command).clone(), &mut cx);
+            }
+            Event::Suspicion { suspicion, .. } => process.on_suspicion(suspicion, &mut cx),
+        }
+        (process, step)
+    }
+
+    /// Changes a part of the system; it has another number afterwards.
+    fn changed(&self, part: Part, change: &dyn Fn(symmetry::Part<'_, P>)) -> u32 {
+        match part {
+            Part::Process(process) => {
+                let mut process = self.processes.value(process).clone();
+                change(symmetry::Part::Process(&mut process));
+                self.processes.number(process)
+            }
+            Part::Message(message) => {
+                let mut message = self.messages.value(message).clone();
+                change(symmetry::Part::Message(&mut message));
+                self.messages.number(message)
+            }
+        }
+    }
+}
+
+impl<P: Process> Handlers for Erased<P> {
+    fn handle(&self, at: Address, event: Event, now: Duration, branch: &mut Branch) -> Option<Handled> {
+        let before = branch.position();
+        let (process, step) = self.run(at, event, now, branch);
+        branch.rewind(before);
+        // Pure handlers give the same again; one that does not would make every result here worthless.
+        let (again, same_step) = self.run(at, event, now, branch);
+        if again != process || same_step != step {
+            return None;
+        }
+        let effects = step.effects.into_iter().map(|effect| match effect {
+            habemus::Effect::Send { to, message } => {
+                Effect::Send { to, message: self.messages.number(message) }
+            }
+            habemus::Effect::SetTimer { timer, after } => {
+                Effect::SetTimer { timer: self.timers.number(timer), after }
+            }
+            habemus::Effect::CancelTimer(timer) => Effect::CancelTimer(self.timers.number(timer)),
+            habemus::Effect::Output(output) => Effect::Output(self.dictionary.outputs.number(output)),
+            habemus::Effect::Suspicion(suspicion) => Effect::Suspicion(suspicion),
+        });
+        Some(Handled {
+            effects: effects.collect(),
+            process: self.processes.number(process),
+            persist: step.persist.map(|stored| self.stored.number(stored)),
+        })
+    }
+
+    fn linked(&self, from: Address, to: Address) -> bool {
+        self.system.topology.linked(from, to)
+    }
+
+    fn words(&self) -> &dyn Words {
+        &*self.dictionary
+    }
+
+    fn watch(&self, properties: &[&'static str]) -> Box<dyn Watch> {
+        watching::watch(&self.dictionary, &self.population, properties)
+    }
+
+    fn message(&self, message: u32) -> Described {
+        let message = self.messages.value(message);
+        Described { kind: message.kind(), label: format!("{message:?}"), background: message.is_background() }
+    }
+
+    fn timer(&self, timer: u32) -> Described {
+        let timer = self.timers.value(timer);
+        Described { kind: "", label: format!("{timer:?}"), background: P::is_background(timer) }
+    }
+
+    fn compare_timers(&self, one: u32, other: u32) -> Ordering {
+        self.timers.value(one).cmp(self.timers.value(other))
+    }
+
+    fn is_shift_invariant(&self) -> bool {
+        self.symmetries.clock_shift.is_some()
+    }
+
+    fn min_time(&self, part: Part) -> Option<u64> {
+        let visit_times = self.symmetries.clock_shift?;
+        let mut min: Option<u64> = None;
+        let visit = &mut |time: &mut LamportClock| min = Some(min.map_or(time.0, |min| min.min(time.0)));
+        match part {
+            Part::Process(process) => {
+                let mut process = self.processes.value(process).clone();
+                visit_times(symmetry::Part::Process(&mut process), &self.system.config, visit);
+            }
+            Part::Message(message) => {
+                let mut message = self.messages.value(message).clone();
+                visit_times(symmetry::Part::Message(&mut message), &self.system.config, visit);
+            }
+        }
+        min
+    }
+
+    fn shifted(&self, part: Part, by: u64) -> u32 {
+        self.changed(part, &|part| {
+            if let Some(visit_times) = self.symmetries.clock_shift {
+                let shift = &mut |time: &mut LamportClock| time.0 = time.0.wrapping_add(by);
+                visit_times(part, &self.system.config, shift);
+            }
+        })
+    }
+
+    fn is_rotation_symmetric(&self) -> bool {
+        self.symmetries.rotation.is_some()
+    }
+
+    fn rotated(&self, part: Part) -> u32 {
+        self.changed(part, &|part| {
+            if let Some(rotate) = self.symmetries.rotation {
+                rotate(part, &Rotation::new(&self.system.ids));
+            }
+        })
+    }
+}

@@ -1,0 +1,39 @@
+//! How much of the state graph to explore, as a value.
+
+use crate::world::World;
+
+/// What a search leaves out, and where it stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Search {
+    /// Whether orders of events that make no difference to any property are left out.
+    pub(crate) reduction: bool,
+    /// Whether states that are equal up to rotation are merged.
+    pub(crate) rotation: bool,
+    /// Steps from the beginning beyond which nothing is explored.
+    pub(crate) max_depth: Option<u32>,
+    /// States after which exploration stops.
+    pub(crate) max_states: Option<u64>,
+}
+
+impl Search {
+    /// What the setting asks for: as little as decides every property, but for runs without end.
+    pub(crate) fn planned(world: &World) -> Self {
+        Search {
+            reduction: world.setting.reduction,
+            rotation: world.system.is_rotation_symmetric,
+            max_depth: world.setting.max_depth,
+            max_states: world.setting.max_states,
+        }
+    }
+
+    /// Everything, as far as the setting allows. Clock shifts are merged even so: fairness does not mind them.
+    pub(crate) fn whole(world: &World) -> Self {
+        Search { reduction: false, rotation: false, ..Search::planned(world) }
+    }
+
+    /// Every order of events, up to a depth and a number of states.
+    pub(crate) fn unreduced(self, max_depth: Option<u32>, max_states: u64) -> Self {
+        let max_states = Some(self.max_states.unwrap_or(max_states).min(max_states));
+        Search { reduction: false, max_depth, max_states, ..self }
+    }
+}

@@ -1,0 +1,46 @@
+//! Which properties are checked.
+
+use habemus_report::UnknownProperty;
+
+use crate::error::CheckError;
+use crate::facts::{Facts, Property};
+use crate::setting::{Properties, Setting};
+
+/// The property that needs to know which request happened before which.
+pub(crate) const NEEDS_CLOCKS: &str = "EM3";
+
+/// The properties of a problem, and which of them are checked.
+pub(crate) struct Selection {
+    pub(crate) all: Vec<Property>,
+    /// The names of those that are checked, in the order of their bits.
+    pub(crate) checked: Vec<&'static str>,
+}
+
+impl Selection {
+    pub(crate) fn new(facts: &Facts, setting: &Setting) -> Result<Self, CheckError> {
+        let all = facts.properties.clone();
+        if let Properties::Named(names) = &setting.properties {
+            let is_known = |name: &&String| all.iter().any(|known| known.name.eq_ignore_ascii_case(name));
+            if let Some(name) = names.iter().find(|name| !is_known(name)) {
+                let known = all.iter().map(|property| property.name.to_owned()).collect();
+                let (name, problem) = (name.clone(), facts.problem.to_owned());
+                return Err(UnknownProperty { name, problem, known }.into());
+            }
+        }
+        let is_wanted = |property: &&Property| {
+            let is_chosen = match &setting.properties {
+                Properties::Promised => property.is_promised,
+                Properties::All => true,
+                Properties::Named(names) => names.iter().any(|name| property.name.eq_ignore_ascii_case(name)),
+            };
+            is_chosen && (setting.clocks || property.name != NEEDS_CLOCKS)
+        };
+        let checked = all.iter().filter(is_wanted).map(|property| property.name).collect();
+        Ok(Selection { all, checked })
+    }
+
+    /// The bit of a property, if it is checked.
+    pub(crate) fn index_of(&self, property: &Property) -> Option<usize> {
+        self.checked.iter().position(|name| *name == property.name)
+    }
+}

@@ -1,0 +1,129 @@
+//! The canonical form of a state: one state for all that a symmetry makes the same. See
+//! [`numbered::symmetry`](crate::numbered).
+
+use rustc_hash::FxHashMap;
+
+use super::{Successors, Worker};
+use crate::environment::Environment;
+use crate::memo::entry;
+use crate::row::{Situation, put, situation};
+
+/// There is no time there.
+const NONE: u64 = u64::MAX;
+
+/// What was shifted or rotated before, by number.
+#[derive(Debug, Default)]
+pub(super) struct SymmetryTable {
+    min_times_of_locals: Vec<Option<u64>>,
+    min_times_of_inboxes: Vec<Option<u64>>,
+    earlier_locals: FxHashMap<(u32, u64), u32>,
+    earlier_inboxes: FxHashMap<(u32, u64), u32>,
+    rotated_locals: Vec<Option<u32>>,
+    rotated_inboxes: Vec<Option<u32>>,
+    rotated_monitors: Vec<Option<u32>>,
+}
+
+impl Worker<'_> {
+    /// Replaces each of these states by its canonical form.
+    pub(super) fn canonicalize_all(&mut self, out: &mut Successors) {
+        if self.world.system.is_shift_invariant || self.search.rotation {
+            for row in out.states.chunks_exact_mut(self.world.width()) {
+                self.canonicalize(row);
+            }
+        }
+    }
+
+    /// Replaces a state by its canonical form: the earliest logical time is 0, and of its rotations it is the least.
+    pub(crate) fn canonicalize(&mut self, row: &mut [u32]) {
+        if self.world.system.is_shift_invariant {
+            self.shift_to_zero(row);
+        }
+        if !self.search.rotation {
+            return;
+        }
+        let mut rotated = row.to_vec();
+        for _ in 1..self.world.processes {
+            rotated = self.rotated(&rotated);
+            if *rotated < *row {
+                row.copy_from_slice(&rotated);
+            }
+        }
+    }
+
+    /// Whether this is the canonical form of a state.
+    pub(crate) fn is_canonically(&mut self, row: &[u32], canonical: &[u32]) -> bool {
+        if !self.world.system.is_shift_invariant && !self.search.rotation {
+            return row == canonical;
+        }
+        let mut row = row.to_vec();
+        self.canonicalize(&mut row);
+        row == canonical
+    }
+
+    /// Shifts all logical times so that the earliest is 0.
+    fn shift_to_zero(&mut self, row: &mut [u32]) {
+        let addresses = 0..self.world.processes;
+        let mut min = NONE;
+        for address in addresses.clone() {
+            min = min.min(self.min_time(situation(row, address)));
+            if min == 0 {
+                return;
+            }
+        }
+        if min == NONE {
+            return;
+        }
+        for address in addresses {
+            let earlier = self.earlier(situation(row, address), min);
+            put(row, address, earlier);
+        }
+    }
+
+    fn min_time(&mut self, (local, inbox): Situation) -> u64 {
+        let system = &self.world.system;
+        let in_local = *entry(&mut self.symmetries.min_times_of_locals, local)
+            .get_or_insert_with(|| system.min_time(local).unwrap_or(NONE));
+        let in_inbox = *entry(&mut self.symmetries.min_times_of_inboxes, inbox).get_or_insert_with(|| {
+            let items = self.mail.items(inbox);
+            items.iter().filter_map(|&item| system.min_time_of_item(item)).min().unwrap_or(NONE)
+        });
+        in_local.min(in_inbox)
+    }
+
+    fn earlier(&mut self, (local, inbox): Situation, by: u64) -> Situation {
+        let system = &self.world.system;
+        let tables = &mut self.symmetries;
+        let local = *tables.earlier_locals.entry((local, by)).or_insert_with(|| system.earlier(local, by));
+        let inbox = *tables
+            .earlier_inboxes
+            .entry((inbox, by))
+            .or_insert_with(|| self.mail.with_each(inbox, |item| system.earlier_item(item, by)));
+        (local, inbox)
+    }
+
+    /// The state with everybody one address further on.
+    fn rotated(&mut self, row: &[u32]) -> Vec<u32> {
+        let (n, system) = (self.world.processes, &self.world.system);
+        let tables = &mut self.symmetries;
+        let mut rotated = row.to_vec();
+        for address in 0..n {
+            let (local, inbox) = situation(row, address);
+            let local =
+                *entry(&mut tables.rotated_locals, local).get_or_insert_with(|| system.rotated(local));
+            let inbox = *entry(&mut tables.rotated_inboxes, inbox)
+                .get_or_insert_with(|| self.mail.with_each(inbox, |item| system.rotated_item(item)));
+            put(&mut rotated, (address + 1) % n, (local, inbox));
+        }
+        let environment = self.world.environment_at();
+        rotated[environment] = Environment(row[environment]).rotated(n).0;
+        let monitors = self.world.monitors_at();
+        rotated[monitors] = *entry(&mut tables.rotated_monitors, row[monitors])
+            .get_or_insert_with(|| system.rotated_monitors(row[monitors]));
+        debug_assert_eq!(
+            system.judge(rotated[monitors]),
+            system.judge(row[monitors]),
+            "monitors treat all processes alike"
+        );
+        rotated
+    }
+}
