@@ -5,7 +5,7 @@ use habemus::election::{self, Wins};
 use habemus::property::Population;
 use habemus::topology::Ring;
 use habemus::{Id, Problem, Status, System};
-use habemus_sim::{Limits, Observer, Simulation, Stop, Watch};
+use habemus_sim::{Attention, Limits, Observer, Simulation, Stop, Watch};
 use habemus_trace::Header;
 
 use crate::measurement::Measurement;
@@ -18,7 +18,7 @@ pub(crate) fn unobserved(election: &Election) -> Measurement {
 
 /// Statistics, a fingerprint and every property of an election.
 pub(crate) fn watched(election: &Election) -> Measurement {
-    measure(election, |ids| Watch::new(population(ids), None))
+    measure(election, |ids| Watch::new(population(ids), Attention::Judge))
 }
 
 /// The same, and the trace.
@@ -35,7 +35,7 @@ pub(crate) fn traced(election: &Election) -> Measurement {
             origin: None,
             cycle: None,
         };
-        Watch::new(population(ids), Some(header))
+        Watch::new(population(ids), Attention::Record(header))
     })
 }
 

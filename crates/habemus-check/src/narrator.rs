@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use habemus::clock::VectorClock;
 use habemus::{Address, Suspicion};
-use habemus_trace::{Dropped, Happening, Header, Record, Trace};
+use habemus_trace::{Dropped, Happening, Header, Label, Record, Trace};
 
 use crate::handlers::Effect;
 use crate::local::{Body, Item, Local};
@@ -143,8 +143,8 @@ impl<'a> Narrator<'a> {
             let what = Happening::Deliver {
                 message: number,
                 from: self.id(from),
-                kind: shown.kind.to_owned(),
-                label: shown.label,
+                kind: Label::fixed(shown.kind),
+                label: shown.label.into(),
                 background: shown.background,
             };
             self.event(to, what);
@@ -185,7 +185,7 @@ impl<'a> Narrator<'a> {
             }
             Cause::Timer(timer) => {
                 let shown = self.system.handlers.timer(timer);
-                let what = Happening::Timer { label: shown.label, background: shown.background };
+                let what = Happening::Timer { label: shown.label.into(), background: shown.background };
                 self.event(address, what);
             }
             Cause::Suspicion(suspicion) => self.suspect(address, suspicion),
@@ -228,8 +228,8 @@ impl<'a> Narrator<'a> {
         let what = Happening::Send {
             message: number,
             to: self.id(to),
-            kind: shown.kind.to_owned(),
-            label: shown.label,
+            kind: Label::fixed(shown.kind),
+            label: shown.label.into(),
             background: shown.background,
         };
         self.event(from, what);
@@ -282,12 +282,14 @@ impl<'a> Narrator<'a> {
         match seen.what {
             Sight::Command(command) => {
                 let word = words.command(command);
-                let what = Happening::Command { label: word.label, value: word.value, status: word.status };
+                let what =
+                    Happening::Command { label: word.label.into(), value: word.value, status: word.status };
                 self.event(address, what);
             }
             Sight::Output(output) => {
                 let word = words.output(output);
-                let what = Happening::Output { label: word.label, value: word.value, status: word.status };
+                let what =
+                    Happening::Output { label: word.label.into(), value: word.value, status: word.status };
                 self.event(address, what);
             }
             Sight::Started | Sight::Crashed => {}

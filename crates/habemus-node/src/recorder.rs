@@ -178,7 +178,7 @@ mod tests {
     }
 
     fn send(number: u64) -> Happening {
-        let (kind, label) = ("Election".to_owned(), "Election".to_owned());
+        let (kind, label) = ("Election".into(), "Election".into());
         Happening::Send { message: number, to: 10, kind, label, background: false }
     }
 

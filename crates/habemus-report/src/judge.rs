@@ -160,7 +160,7 @@ impl<Q: Problem> TraceJudge<Q> {
                 self.on_their_way.insert((id.0, *message), self.depth[process.index()] + 1);
                 statistics.messages += 1;
                 statistics.background += u64::from(*background);
-                *statistics.by_kind.entry(kind.clone()).or_default() += 1;
+                *statistics.by_kind.entry(kind.to_string()).or_default() += 1;
                 Ok(Vec::new())
             }
             Happening::Deliver { message, from, .. } => {

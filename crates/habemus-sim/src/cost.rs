@@ -5,15 +5,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use habemus::analysis::{Arrangement, Bound, CostModel, Start};
-use habemus::catalogue::{self, Request, Setup, SetupError, Shape, Visitor};
-use habemus::{Address, Message, Problem, Process, Status};
-use habemus_report::{Stream, Use, pulse};
-use habemus_scenario::{Action, Cue, Network, Occasion, Scenario, Until, Workload};
+use habemus::catalogue::{self, Request, SetupError, Shape};
+use habemus::property::End;
+use habemus_report::{RunError, Statistics, Stream, Use, pulse};
+use habemus_scenario::{Action, Cue, Network, Occasion, Scenario, Until};
 use serde::Serialize;
 
-use crate::observer::{Notice, Observer};
-use crate::run::fit;
-use crate::simulation::{Limits, Simulation, Stop};
+use crate::prepared::{Purpose, prepare};
+use crate::simulation::{Limits, Stop};
 use crate::time::Time;
 
 /// What to measure.
@@ -125,7 +124,7 @@ fn measure_all(
     processes: usize,
     threads: usize,
     stop: &AtomicBool,
-) -> Result<Vec<Measured>, CostError> {
+) -> Result<Vec<Statistics>, CostError> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(BTreeMap::new());
     let work = || {
@@ -157,7 +156,7 @@ fn measure(
     model: &CostModel,
     processes: usize,
     seed: u64,
-) -> Result<Measured, CostError> {
+) -> Result<Statistics, CostError> {
     let mut layout = Stream::new(seed, Use::Layout);
     let arranged = (model.arrange)(request.arrangement, request.start, processes, &mut layout);
     let ids = |ids: &[habemus::Id]| ids.iter().map(|id| id.0).collect::<Vec<u64>>();
@@ -189,149 +188,45 @@ fn measure(
         signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
     };
     let start = ids(&arranged.start);
-    catalogue::build(&asked)
-        .and_then(|chosen| chosen.accept(Measure { scenario: &scenario, start }))
-        .map_err(CostError::Setup)?
-}
-
-struct Measure<'a> {
-    scenario: &'a Scenario,
-    start: Vec<u64>,
-}
-
-impl Visitor for Measure<'_> {
-    type Result = Result<Measured, CostError>;
-
-    /// What is measured is the algorithm alone.
-    const ON_DETECTORS: bool = false;
-
-    fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
-        fit(&setup, self.scenario.network.model).map_err(CostError::Setup)?;
-        let mut scenario = self.scenario.clone();
-        let word = P::Problem::COMMANDS.first().copied().unwrap_or_default();
-        scenario.script.push(Cue {
-            occasion: Occasion::At(std::time::Duration::ZERO),
-            action: Action::Command { word: word.to_owned(), processes: self.start },
-        });
-        // Whoever enters leaves at once.
-        let zero = (std::time::Duration::ZERO, std::time::Duration::ZERO);
-        scenario.workload =
-            Some(Workload { entries: 0, clients: Vec::new(), hold: zero, think: zero, rate: 0.0 });
-        let unfinished = |why: &str| CostError::Unfinished {
-            processes: scenario.ids.len(),
-            seed: scenario.seed,
-            why: why.to_owned(),
-        };
-        let counter = Counter::new(setup.system.len());
-        let mut simulation = Simulation::new(setup.system, &scenario, setup.oracle, counter)
-            .map_err(|error| unfinished(&error.to_string()))?;
-        simulation.start();
-        let mut limits = Limits { events: scenario.event_limit, ..Limits::quiet() };
-        if setup.perpetual {
-            // It hums for ever: what counts is what it took until everything asked for was done.
-            limits = Limits { until: Until::Agree, time: PATIENCE, ..limits };
-        }
-        match simulation.run(limits) {
-            Stop::Quiet | Stop::Agreed => {}
-            Stop::TimeLimit => return Err(unfinished("what was asked for took too long")),
-            _ => return Err(unfinished("the limit of events was reached")),
-        }
-        let measured = simulation.into_observer().measured;
-        if measured.done == 0 {
-            return Err(unfinished("nobody was elected, nobody entered, nobody decided"));
-        }
-        Ok(measured)
+    let unfinished =
+        |why: &str| CostError::Unfinished { processes: scenario.ids.len(), seed, why: why.to_owned() };
+    let prepared = prepare(&asked, &scenario, Purpose::Measure { start: &start });
+    let mut prepared = prepared.map_err(|error| match error {
+        RunError::Setup(error) => CostError::Setup(error),
+        other => unfinished(&other.to_string()),
+    })?;
+    if prepared.detector != "none" {
+        let (what, name) = ("detector", prepared.detector.to_owned());
+        let reason = "what is measured is an algorithm alone; leave the detector out".to_owned();
+        return Err(CostError::Setup(SetupError::Unfit { what, name, reason }));
     }
+    let mut limits = Limits { events: scenario.event_limit, ..Limits::quiet() };
+    if prepared.perpetual {
+        // It never comes to rest: what counts is what it took until everything asked for was done.
+        limits = Limits { until: Until::Agree, time: PATIENCE, ..limits };
+    }
+    match prepared.simulation.run(limits) {
+        Stop::Quiet | Stop::Agreed => {}
+        Stop::TimeLimit => return Err(unfinished("what was asked for took too long")),
+        _ => return Err(unfinished("the limit of events was reached")),
+    }
+    let observed = prepared.simulation.finish(End::Quiet);
+    if observed.done == 0 {
+        return Err(unfinished("nobody was elected, nobody entered, nobody decided"));
+    }
+    Ok(observed.statistics)
 }
 
 /// How much virtual time a system that never comes to rest has to do what was asked for.
 const PATIENCE: Time = 3_600_000_000_000;
 
-/// What one run cost.
-#[derive(Clone, Debug, Default)]
-struct Measured {
-    messages: u64,
-    by_kind: Vec<(&'static str, u64)>,
-    longest_chain: u32,
-    /// Leaders elected, entries made, decisions taken.
-    done: u64,
-}
-
-/// The observer that only counts.
-struct Counter {
-    depth: Vec<u32>,
-    /// Whether each process has what it can ask for: a leader, or to be out of the lock again,
-    content: Vec<bool>,
-    /// and how many have not.
-    waiting: usize,
-    measured: Measured,
-}
-
-impl Counter {
-    fn new(processes: usize) -> Self {
-        Counter {
-            depth: vec![0; processes],
-            content: vec![false; processes],
-            waiting: processes,
-            measured: Measured::default(),
-        }
-    }
-
-    fn is_content(&mut self, process: Address, content: bool) {
-        let before = std::mem::replace(&mut self.content[process.index()], content);
-        self.waiting = self.waiting + usize::from(before) - usize::from(content);
-    }
-}
-
-impl<P: Process> Observer<P> for Counter {
-    type Stamp = u32;
-
-    fn sent(&mut self, _: Time, from: Address, _: Address, message: &P::Message) -> u32 {
-        let measured = &mut self.measured;
-        measured.messages += 1;
-        let kind = message.kind();
-        match measured.by_kind.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, count)) => *count += 1,
-            None => measured.by_kind.push((kind, 1)),
-        }
-        self.depth[from.index()] + 1
-    }
-
-    fn delivered(&mut self, _: Time, _: Address, to: Address, _: &P::Message, depth: &u32) {
-        let mine = &mut self.depth[to.index()];
-        *mine = (*mine).max(*depth);
-        self.measured.longest_chain = self.measured.longest_chain.max(*depth);
-    }
-
-    fn noticed(&mut self, _: Time, process: Address, notice: Notice<'_, P>) {
-        // Who never asks by itself waits for the others' result, too.
-        let waits_idly = P::Problem::next_command(&Status::Idle).is_none();
-        match notice {
-            Notice::Output(output) => {
-                let Some(status) = P::Problem::status_after_output(output) else { return };
-                self.measured.done +=
-                    u64::from(matches!(status, Status::Leading | Status::Inside | Status::Decided));
-                self.is_content(process, (status == Status::Idle) != waits_idly);
-            }
-            Notice::Crashed => self.is_content(process, true),
-            Notice::Started { .. } => self.is_content(process, !waits_idly),
-            Notice::Command(_) => self.is_content(process, false),
-            _ => {}
-        }
-    }
-
-    fn agreed(&self) -> bool {
-        self.measured.done > 0 && self.waiting == 0
-    }
-}
-
 impl CostPoint {
-    fn new(processes: usize, runs: &[Measured], bound: Option<&Bound>) -> Self {
+    fn new(processes: usize, runs: &[Statistics], bound: Option<&Bound>) -> Self {
         let count = runs.len().max(1) as f64;
         let mean = runs.iter().map(|run| run.messages).sum::<u64>() as f64 / count;
         let mut by_kind: BTreeMap<String, f64> = BTreeMap::new();
         for (kind, messages) in runs.iter().flat_map(|run| &run.by_kind) {
-            *by_kind.entry((*kind).to_owned()).or_default() += *messages as f64 / count;
+            *by_kind.entry(kind.clone()).or_default() += *messages as f64 / count;
         }
         let least = runs.iter().map(|run| run.messages).min().unwrap_or(0);
         let most = runs.iter().map(|run| run.messages).max().unwrap_or(0);

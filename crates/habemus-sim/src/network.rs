@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use habemus::{Address, Topology};
+use habemus::Address;
 use habemus_report::{Stream, Use};
 use habemus_scenario as scenario;
 use habemus_trace::Dropped;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::plan::NetworkDeed;
 use crate::time::{Time, nanos};
 
 /// A link, from the first to the second.
@@ -22,6 +23,13 @@ pub(crate) enum Fate {
     Twice(Time, Time),
     /// It does not.
     Lost(Dropped),
+}
+
+/// What a deed changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Changed {
+    Cut(Vec<Link>),
+    Healed(Vec<Link>),
 }
 
 /// The links between the processes, and what is wrong with them at present.
@@ -93,14 +101,16 @@ impl Latency {
 }
 
 impl Network {
-    pub(crate) fn new<T: Topology>(
+    /// The network of a scenario, with links that have latencies of their own; `ring` is the number of processes
+    /// if each has but one outgoing link.
+    pub(crate) fn new(
         network: &scenario::Network,
-        by_link: impl Iterator<Item = (Link, scenario::Latency)>,
-        topology: &T,
+        by_link: &[(Link, scenario::Latency)],
+        ring: Option<usize>,
         seed: u64,
     ) -> Self {
         let mut by_link: FxHashMap<Link, Latency> =
-            by_link.map(|(link, latency)| (link, Latency::new(&latency))).collect();
+            by_link.iter().map(|(link, latency)| (*link, Latency::new(latency))).collect();
         let mut latency = Latency::new(&network.latency);
         if let scenario::TimeModel::Synchronous { pulse } = network.model {
             // Everything sent in a pulse arrives before the next, which is one pulse away.
@@ -108,10 +118,9 @@ impl Network {
             by_link.clear();
         }
         let keeps_order = matches!(latency, Latency::Constant(_)) && by_link.is_empty();
-        let one_link = topology.neighbours(Address(0)).nth(1).is_none() && topology.len() > 2;
-        let order = match (network.fifo, one_link) {
+        let order = match (network.fifo, ring) {
             (false, _) => Order::Free,
-            (true, true) if !keeps_order => Order::BySender(vec![0; topology.len()]),
+            (true, Some(processes)) if !keeps_order => Order::BySender(vec![0; processes]),
             (true, _) => Order::ByLink(FxHashMap::default()),
         };
         let mut network = Network {
@@ -182,41 +191,41 @@ impl Network {
         !self.cut.is_empty() && self.cut.contains(&(from, to))
     }
 
-    /// Cuts links; gives those that were not cut before.
-    pub(crate) fn cut(&mut self, links: impl IntoIterator<Item = Link>) -> Vec<Link> {
-        let new = links.into_iter().filter(|link| self.cut.insert(*link)).collect();
+    /// Changes the network; gives the links that were cut or healed, in the order in which they are named, of
+    /// those that were not so before.
+    pub(crate) fn perform(&mut self, deed: NetworkDeed) -> Option<Changed> {
+        let changed = match deed {
+            NetworkDeed::Slow { processes, by } => {
+                processes.into_iter().for_each(|process| self.slow(process, by));
+                None
+            }
+            NetworkDeed::Loss(probability) => {
+                self.loss = probability;
+                None
+            }
+            NetworkDeed::Cut(links) => {
+                Some(Changed::Cut(links.into_iter().filter(|link| self.cut.insert(*link)).collect()))
+            }
+            NetworkDeed::Heal(links) => {
+                Some(Changed::Healed(links.into_iter().filter(|link| self.cut.remove(link)).collect()))
+            }
+            NetworkDeed::HealAll => {
+                let mut links: Vec<Link> = self.cut.drain().collect();
+                links.sort_unstable();
+                Some(Changed::Healed(links))
+            }
+        };
         self.decide_plain();
-        new
+        changed
     }
 
-    /// Heals links; gives those that were cut before.
-    pub(crate) fn heal(&mut self, links: impl IntoIterator<Item = Link>) -> Vec<Link> {
-        let healed = links.into_iter().filter(|link| self.cut.remove(link)).collect();
-        self.decide_plain();
-        healed
-    }
-
-    /// Heals every link, in a fixed order.
-    pub(crate) fn heal_all(&mut self) -> Vec<Link> {
-        let mut links: Vec<Link> = self.cut.drain().collect();
-        links.sort_unstable();
-        self.decide_plain();
-        links
-    }
-
-    pub(crate) fn lose(&mut self, probability: f64) {
-        self.loss = probability;
-        self.decide_plain();
-    }
-
-    pub(crate) fn slow(&mut self, process: Address, by: Duration) {
+    fn slow(&mut self, process: Address, by: Duration) {
         if by.is_zero() {
             self.slow.remove(&process);
         } else {
             self.slow.insert(process, nanos(by));
             self.disturbed = true;
         }
-        self.decide_plain();
     }
 
     fn decide_plain(&mut self) {
@@ -240,7 +249,6 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use habemus::topology::{Complete, Ring};
 
     const A: Address = Address(0);
     const B: Address = Address(1);
@@ -249,7 +257,7 @@ mod tests {
     fn network(change: impl FnOnce(&mut scenario::Network)) -> Network {
         let mut network = scenario::Network::default();
         change(&mut network);
-        Network::new(&network, std::iter::empty(), &Complete::new(3), 1)
+        Network::new(&network, &[], None, 1)
     }
 
     fn arrivals(network: &mut Network, count: usize) -> Vec<Time> {
@@ -266,7 +274,7 @@ mod tests {
         assert!(fifo.is_sorted() && fifo.iter().all(|&at| (MS..=10 * MS).contains(&at)));
         let free = arrivals(&mut network(|network| network.fifo = false), 100);
         assert!(!free.is_sorted());
-        let mut ring = Network::new(&scenario::Network::default(), std::iter::empty(), &Ring::new(3), 1);
+        let mut ring = Network::new(&scenario::Network::default(), &[], Some(3), 1);
         assert!(arrivals(&mut ring, 100).is_sorted());
     }
 
@@ -275,9 +283,10 @@ mod tests {
         let mut network = network(|network| {
             network.latency = scenario::Latency::Constant(Duration::from_millis(1));
         });
-        network.slow(A, Duration::from_millis(50));
+        let slow = |by| NetworkDeed::Slow { processes: vec![A], by };
+        network.perform(slow(Duration::from_millis(50)));
         let late = arrivals(&mut network, 1)[0];
-        network.slow(A, Duration::ZERO);
+        network.perform(slow(Duration::ZERO));
         assert_eq!(late, 51 * MS);
         assert!(arrivals(&mut network, 1)[0] >= late);
     }
@@ -303,10 +312,11 @@ mod tests {
     #[test]
     fn a_cut_is_one_way_and_heals() {
         let mut network = network(|_| {});
-        assert_eq!(network.cut([(A, B), (A, B)]), [(A, B)]);
+        let cut = network.perform(NetworkDeed::Cut(vec![(A, B), (A, B)]));
+        assert_eq!(cut, Some(Changed::Cut(vec![(A, B)])));
         assert_eq!(network.route(0, A, B), Fate::Lost(Dropped::Cut));
         assert!(matches!(network.route(0, B, A), Fate::Arrives(_)));
-        assert_eq!(network.heal_all(), [(A, B)]);
+        assert_eq!(network.perform(NetworkDeed::HealAll), Some(Changed::Healed(vec![(A, B)])));
         assert!(matches!(network.route(0, A, B), Fate::Arrives(_)));
     }
 

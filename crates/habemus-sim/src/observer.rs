@@ -2,7 +2,7 @@
 //!
 //! The observer is a type parameter of the simulation: nobody watching, `()`, costs nothing at all.
 
-use habemus::{Address, Command, Output, Process, Suspicion};
+use habemus::{Address, Problem, Process, Suspicion};
 use habemus_trace::Dropped;
 
 use crate::time::Time;
@@ -25,8 +25,13 @@ pub trait Observer<P: Process> {
         let _ = (at, from, to, stamp, why);
     }
 
-    /// Something happens at a process.
-    fn noticed(&mut self, at: Time, process: Address, notice: Notice<'_, P>) {
+    /// A timer runs out at a process.
+    fn timer(&mut self, at: Time, process: Address, timer: &P::Timer) {
+        let _ = (at, process, timer);
+    }
+
+    /// Something else happens at a process.
+    fn noticed(&mut self, at: Time, process: Address, notice: Notice<'_, P::Problem>) {
         let _ = (at, process, notice);
     }
 
@@ -41,9 +46,10 @@ pub trait Observer<P: Process> {
     }
 }
 
-/// Something that happens at a process, other than messages.
+/// Something that happens at a process, other than messages and timers: it is the same for every algorithm that
+/// solves a problem.
 #[derive(Clone, Copy, Debug)]
-pub enum Notice<'a, P: Process> {
+pub enum Notice<'a, Q: Problem> {
     /// It started.
     Started {
         /// Again, after a crash.
@@ -55,12 +61,10 @@ pub enum Notice<'a, P: Process> {
     Paused,
     /// It reacts again.
     Resumed,
-    /// A timer ran out.
-    Timer(&'a P::Timer),
     /// Its application asked for something.
-    Command(&'a Command<P>),
+    Command(&'a Q::Command),
     /// It told its application something.
-    Output(&'a Output<P>),
+    Output(&'a Q::Output),
     /// A detector spoke: the oracle, or the one below the algorithm.
     Suspicion(Suspicion),
 }

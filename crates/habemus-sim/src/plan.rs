@@ -1,50 +1,111 @@
-//! A scenario's script in the terms of a running system: addresses instead of identifiers, typed commands.
+//! A scenario's script in the terms of a running system: addresses instead of identifiers, known commands.
+//!
+//! Nothing here knows the process: it is compiled once, not for every algorithm.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use habemus::{Address, Id, Problem, Process, Status, Suspicion, System, Topology};
+use habemus::{Address, Id, Problem, Process, Status, Suspicion, System};
 use habemus_report::CueError;
-use habemus_scenario::{Action, Cue, MessageFate, Occasion, Scenario, TimeModel, Trigger, TriggerKind};
+use habemus_scenario::{
+    Action, Cue, Latency, MessageFate, Occasion, Scenario, TimeModel, Trigger, TriggerKind,
+};
 
 use crate::network::Link;
 use crate::time::{Time, nanos};
 
 /// What happens when.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan<P: Process> {
+pub(crate) struct Plan {
     /// In the order of time.
-    pub(crate) timed: Vec<(Time, Deed<P>)>,
-    pub(crate) triggered: Vec<Triggered<P>>,
+    pub(crate) timed: Vec<(Time, Deed)>,
+    pub(crate) triggered: Vec<Triggered>,
 }
 
 /// An [`Action`], ready to be done.
 #[derive(Clone, Debug)]
-pub(crate) enum Deed<P: Process> {
-    Command(habemus::Command<P>, Vec<Address>),
-    Crash(Vec<Address>),
-    Recover { processes: Vec<Address>, amnesia: bool },
-    Pause(Vec<Address>),
-    Resume(Vec<Address>),
+pub(crate) enum Deed {
+    /// To each of these processes, one after the other.
+    Processes(Vec<Address>, ProcessDeed),
+    Network(NetworkDeed),
+    Foretell {
+        at: Address,
+        suspicion: Suspicion,
+    },
+    Message {
+        fate: MessageFate,
+        link: Link,
+        nth: u32,
+    },
+    Fire {
+        at: Address,
+        timer: String,
+    },
+}
+
+/// What is done to a process.
+#[derive(Clone, Debug)]
+pub(crate) enum ProcessDeed {
+    /// By one of the problem's words.
+    Command(String),
+    Crash,
+    Recover {
+        amnesia: bool,
+    },
+    Pause,
+    Resume,
+    Drift {
+        rate: f64,
+    },
+}
+
+/// What is done to the network.
+#[derive(Clone, Debug)]
+pub(crate) enum NetworkDeed {
     Slow { processes: Vec<Address>, by: Duration },
-    Drift { processes: Vec<Address>, rate: f64 },
     Cut(Vec<Link>),
     Heal(Vec<Link>),
     HealAll,
     Loss(f64),
-    Foretell { at: Address, suspicion: Suspicion },
-    Message { fate: MessageFate, link: Link, nth: u32 },
-    Fire { at: Address, timer: String },
 }
 
 /// A deed that waits for its occasion.
 #[derive(Clone, Debug)]
-pub(crate) struct Triggered<P: Process> {
+pub(crate) struct Triggered {
     process: Option<Address>,
     kind: TriggerKind,
     /// How many more times it must happen.
     left: u32,
-    deed: Deed<P>,
+    deed: Deed,
+}
+
+/// What a plan must know of a system.
+pub(crate) struct Surroundings<'a> {
+    ids: &'a [Id],
+    /// Where each identifier lives, worked out when it is first asked: of a million processes this is no trifle.
+    directory: OnceCell<BTreeMap<Id, Address>>,
+    neighbours: &'a dyn Fn(Address) -> Vec<Address>,
+    is_command: fn(&str) -> bool,
+    problem: &'static str,
+    commands: &'static [&'static str],
+}
+
+impl<'a> Surroundings<'a> {
+    /// Those of a system; `neighbours` are whom its topology lets a process send to.
+    pub(crate) fn of<P: Process>(
+        system: &'a System<P>,
+        neighbours: &'a dyn Fn(Address) -> Vec<Address>,
+    ) -> Self {
+        Surroundings {
+            ids: &system.ids,
+            directory: OnceCell::new(),
+            neighbours,
+            is_command: |word| P::Problem::command(word).is_some(),
+            problem: P::Problem::NAME,
+            commands: P::Problem::COMMANDS,
+        }
+    }
 }
 
 /// The lines of a script as they come to pass; those that wait for an event come first, in their own order.
@@ -57,20 +118,19 @@ fn in_order_of_time(script: &[Cue]) -> Vec<usize> {
     order
 }
 
-impl<P: Process> Plan<P> {
-    pub(crate) fn new(scenario: &Scenario, system: &System<P>) -> Result<Self, CueError> {
-        let translator = Translator { system, directory: system.directory() };
+impl Plan {
+    pub(crate) fn new(scenario: &Scenario, surroundings: &Surroundings<'_>) -> Result<Self, CueError> {
         let mut plan = Plan { timed: Vec::new(), triggered: Vec::new() };
         for index in in_order_of_time(&scenario.script) {
             let Cue { occasion, action } = &scenario.script[index];
             if action.needs_scripted_network() && scenario.network.model != TimeModel::Scripted {
                 return Err(CueError::NotScripted { cue: index, action: action.to_string() });
             }
-            let deed = translator.deed(index, action)?;
+            let deed = surroundings.deed(index, action)?;
             match occasion {
                 Occasion::At(time) => plan.timed.push((nanos(*time), deed)),
                 Occasion::When(Trigger { process, what, nth }) => plan.triggered.push(Triggered {
-                    process: process.map(|id| translator.address(id)).transpose()?,
+                    process: process.map(|id| surroundings.address(id)).transpose()?,
                     kind: what.clone(),
                     left: (*nth).max(1),
                     deed,
@@ -80,8 +140,18 @@ impl<P: Process> Plan<P> {
         Ok(plan)
     }
 
+    /// Whom the script has crash at the very beginning.
+    pub(crate) fn dead_from_the_beginning(&self) -> BTreeSet<Address> {
+        let at_once = self.timed.iter().take_while(|(time, _)| *time == 0);
+        let crashes = at_once.filter_map(|(_, deed)| match deed {
+            Deed::Processes(processes, ProcessDeed::Crash) => Some(processes),
+            _ => None,
+        });
+        crashes.flatten().copied().collect()
+    }
+
     /// Takes out the deeds whose occasion has come.
-    pub(crate) fn occasion(&mut self, process: Address, occasion: Occurrence<'_>) -> Vec<Deed<P>> {
+    pub(crate) fn occasion(&mut self, process: Address, occasion: Occurrence<'_>) -> Vec<Deed> {
         let mut due = Vec::new();
         self.triggered.retain_mut(|triggered| {
             let fits =
@@ -126,17 +196,22 @@ impl Occurrence<'_> {
     }
 }
 
-struct Translator<'a, P: Process> {
-    system: &'a System<P>,
-    directory: BTreeMap<Id, Address>,
-}
+impl Surroundings<'_> {
+    /// The latencies of particular links, of those that there are.
+    pub(crate) fn latencies(&self, links: &BTreeMap<(u64, u64), Latency>) -> Vec<(Link, Latency)> {
+        let known = links.iter().filter_map(|((from, to), latency)| {
+            Some(((self.address(*from).ok()?, self.address(*to).ok()?), latency.clone()))
+        });
+        known.collect()
+    }
 
-impl<P: Process> Translator<'_, P> {
     fn address(&self, id: u64) -> Result<Address, CueError> {
-        self.directory.get(&Id(id)).copied().ok_or_else(|| CueError::UnknownProcess {
-            id,
-            known: self.directory.keys().map(|id| id.0).collect(),
-        })
+        let directory =
+            self.directory.get_or_init(|| self.ids.iter().copied().zip((0..).map(Address)).collect());
+        directory
+            .get(&Id(id))
+            .copied()
+            .ok_or_else(|| CueError::UnknownProcess { id, known: directory.keys().map(|id| id.0).collect() })
     }
 
     fn addresses(&self, ids: &[u64]) -> Result<Vec<Address>, CueError> {
@@ -147,32 +222,35 @@ impl<P: Process> Translator<'_, P> {
         links.iter().map(|(from, to)| Ok((self.address(*from)?, self.address(*to)?))).collect()
     }
 
-    fn deed(&self, cue: usize, action: &Action) -> Result<Deed<P>, CueError> {
+    fn deed(&self, cue: usize, action: &Action) -> Result<Deed, CueError> {
+        let to_each = |ids: &[u64], deed| Ok(Deed::Processes(self.addresses(ids)?, deed));
         Ok(match action {
             Action::Command { word, processes } => {
-                let command = P::Problem::command(word).ok_or_else(|| CueError::UnknownCommand {
-                    cue,
-                    word: word.clone(),
-                    problem: P::Problem::NAME,
-                    known: P::Problem::COMMANDS.iter().map(|&word| word.to_owned()).collect(),
-                })?;
-                Deed::Command(command, self.addresses(processes)?)
+                if !(self.is_command)(word) {
+                    return Err(CueError::UnknownCommand {
+                        cue,
+                        word: word.clone(),
+                        problem: self.problem,
+                        known: self.commands.iter().map(|&word| word.to_owned()).collect(),
+                    });
+                }
+                to_each(processes, ProcessDeed::Command(word.clone()))?
             }
-            Action::Crash(processes) => Deed::Crash(self.addresses(processes)?),
+            Action::Crash(processes) => to_each(processes, ProcessDeed::Crash)?,
             Action::Recover { processes, amnesia } => {
-                Deed::Recover { processes: self.addresses(processes)?, amnesia: *amnesia }
+                to_each(processes, ProcessDeed::Recover { amnesia: *amnesia })?
             }
-            Action::Pause(processes) => Deed::Pause(self.addresses(processes)?),
-            Action::Resume(processes) => Deed::Resume(self.addresses(processes)?),
-            Action::Slow { processes, by } => Deed::Slow { processes: self.addresses(processes)?, by: *by },
-            Action::Drift { processes, rate } => {
-                Deed::Drift { processes: self.addresses(processes)?, rate: *rate }
+            Action::Pause(processes) => to_each(processes, ProcessDeed::Pause)?,
+            Action::Resume(processes) => to_each(processes, ProcessDeed::Resume)?,
+            Action::Drift { processes, rate } => to_each(processes, ProcessDeed::Drift { rate: *rate })?,
+            Action::Slow { processes, by } => {
+                Deed::Network(NetworkDeed::Slow { processes: self.addresses(processes)?, by: *by })
             }
-            Action::Cut(links) => Deed::Cut(self.links(links)?),
-            Action::Heal(links) if links.is_empty() => Deed::HealAll,
-            Action::Heal(links) => Deed::Heal(self.links(links)?),
-            Action::Partition(groups) => Deed::Cut(self.partition(groups)?),
-            Action::Loss(probability) => Deed::Loss(*probability),
+            Action::Cut(links) => Deed::Network(NetworkDeed::Cut(self.links(links)?)),
+            Action::Heal(links) if links.is_empty() => Deed::Network(NetworkDeed::HealAll),
+            Action::Heal(links) => Deed::Network(NetworkDeed::Heal(self.links(links)?)),
+            Action::Partition(groups) => Deed::Network(NetworkDeed::Cut(self.partition(groups)?)),
+            Action::Loss(probability) => Deed::Network(NetworkDeed::Loss(*probability)),
             Action::Suspect { by, suspect } => Deed::Foretell {
                 at: self.address(*by)?,
                 suspicion: Suspicion::Suspect(self.address(*suspect)?),
@@ -193,19 +271,17 @@ impl<P: Process> Translator<'_, P> {
 
     /// Every link between two groups, both ways; those not named form one more group.
     fn partition(&self, groups: &[Vec<u64>]) -> Result<Vec<Link>, CueError> {
-        let mut group_of = vec![groups.len(); self.system.len()];
+        let mut group_of = vec![groups.len(); self.ids.len()];
         for (group, members) in groups.iter().enumerate() {
             for member in self.addresses(members)? {
                 group_of[member.index()] = group;
             }
         }
-        let topology = &self.system.topology;
-        let apart = |from: Address| {
-            let group_of = &group_of;
-            let away =
-                topology.neighbours(from).filter(move |to| group_of[to.index()] != group_of[from.index()]);
-            away.map(move |to| (from, to))
-        };
-        Ok(self.system.addresses().flat_map(apart).collect())
+        let mut links = Vec::new();
+        for from in (0..self.ids.len() as u32).map(Address) {
+            let away = |to: &Address| group_of[to.index()] != group_of[from.index()];
+            links.extend((self.neighbours)(from).into_iter().filter(away).map(|to| (from, to)));
+        }
+        Ok(links)
     }
 }

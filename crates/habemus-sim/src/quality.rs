@@ -14,7 +14,7 @@ use std::time::Duration;
 use habemus::catalogue::{self, DetectorSetup, SetupError};
 use habemus::detector::any::AnyDetector;
 use habemus::detector::heartbeat::Message;
-use habemus::{Address, Id, Suspicion};
+use habemus::{Address, Id, Process, Suspicion};
 use habemus_report::{RunError, Spread, Stream, Use, with_drawn_faults};
 use habemus_scenario::{Action, Cue, Occasion, Scenario, Until};
 use serde::{Serialize, Serializer};
@@ -365,7 +365,7 @@ impl Observer<AnyDetector> for Gauge {
         self.quality.messages += 1;
     }
 
-    fn noticed(&mut self, at: Time, process: Address, notice: Notice<'_, AnyDetector>) {
+    fn noticed(&mut self, at: Time, process: Address, notice: Notice<'_, <AnyDetector as Process>::Problem>) {
         match notice {
             Notice::Started { .. } => self.started(at, process.index()),
             Notice::Crashed => self.crashed(at, process.index()),

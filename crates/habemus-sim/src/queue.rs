@@ -32,6 +32,13 @@ pub struct Queue<T> {
     occupied: [[u64; SLOTS / 64]; LEVELS],
     /// The slots of all levels.
     slots: Vec<Vec<(u64, T)>>,
+    /// Times and indices of the events that are being sorted.
+    order: Vec<(u64, u32)>,
+}
+
+/// Sorts by time and index. It is compiled once, and moves less than sorting the events themselves would.
+fn sort_times(order: &mut [(u64, u32)]) {
+    order.sort_unstable();
 }
 
 impl<T> Default for Queue<T> {
@@ -43,6 +50,7 @@ impl<T> Default for Queue<T> {
             line: VecDeque::new(),
             occupied: [[0; SLOTS / 64]; LEVELS],
             slots: std::iter::repeat_with(Vec::new).take(LEVELS * SLOTS).collect(),
+            order: Vec::new(),
         }
     }
 }
@@ -144,7 +152,7 @@ impl<T> Queue<T> {
             self.occupied[level][slot / 64] &= !(1 << (slot % 64));
             let mut events = std::mem::take(&mut self.slots[level * SLOTS + slot]);
             if events.len() <= FEW {
-                events.sort_by_key(|(time, _)| *time);
+                self.sort(&mut events);
             }
             let emptied = if events.is_sorted_by_key(|(time, _)| *time) {
                 self.present = level;
@@ -159,6 +167,21 @@ impl<T> Queue<T> {
             return true;
         }
         false
+    }
+
+    /// Sorts few events by time, equals in their order.
+    fn sort(&mut self, events: &mut [(u64, T)]) {
+        self.order.clear();
+        self.order.extend(events.iter().zip(0..).map(|((time, _), index)| (*time, index)));
+        sort_times(&mut self.order);
+        for target in 0..events.len() {
+            // Whatever stood before the target has been moved on, to where its own index says.
+            let mut source = self.order[target].1 as usize;
+            while source < target {
+                source = self.order[source].1 as usize;
+            }
+            events.swap(target, source);
+        }
     }
 
     /// The first slot of a level after `slot` that holds something.

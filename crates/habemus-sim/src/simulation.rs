@@ -7,7 +7,7 @@ mod stage;
 
 use std::time::Duration;
 
-use habemus::{Address, Command, Process, Status, Step, Suspicion, System};
+use habemus::{Address, Command, Id, Process, Status, Step, Suspicion, System, Topology};
 use habemus_report::{CueError, Stream, Use};
 use habemus_scenario::{self as scenario, TimeModel, Until};
 use rustc_hash::FxHashMap;
@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use crate::choices::Choices;
 use crate::network::Network;
 use crate::observer::Observer;
-use crate::plan::{Deed, Plan};
+use crate::plan::{Plan, Surroundings};
 use crate::queue::Queue;
 use crate::time::{Time, nanos};
 use crate::timers::Timers;
@@ -107,6 +107,15 @@ struct Clients {
     wishes: Vec<Time>,
 }
 
+impl Clients {
+    fn new(workload: scenario::Workload, ids: &[Id]) -> Self {
+        let asks = |id: &Id| workload.clients.is_empty() || workload.clients.contains(&id.0);
+        let remaining = ids.iter().map(|id| if asks(id) { workload.entries } else { 0 }).collect();
+        let wishes = vec![0; if workload.rate > 0.0 { ids.len() } else { 0 }];
+        Clients { workload, remaining, wishes }
+    }
+}
+
 /// A running system.
 pub struct Simulation<P: Process, O: Observer<P>> {
     system: System<P>,
@@ -117,7 +126,7 @@ pub struct Simulation<P: Process, O: Observer<P>> {
     stable: FxHashMap<Address, P::Stable>,
     queue: Queue<Pending<P, O::Stamp>>,
     network: Network,
-    plan: Plan<P>,
+    plan: Plan,
     /// How many of the plan's timed deeds are done.
     played: usize,
     /// The delay after which the oracle detector speaks; `None`: there is no oracle.
@@ -153,20 +162,13 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         oracle: Option<Duration>,
         observer: O,
     ) -> Result<Self, CueError> {
-        let plan = Plan::new(scenario, &system)?;
-        let directory = (!scenario.network.links.is_empty()).then(|| system.directory());
-        let by_link = scenario.network.links.iter().filter_map(|((from, to), latency)| {
-            let directory = directory.as_ref()?;
-            let address = |id: &u64| directory.get(&habemus::Id(*id)).copied();
-            Some(((address(from)?, address(to)?), latency.clone()))
-        });
-        let network = Network::new(&scenario.network, by_link, &system.topology, scenario.seed);
-        let clients = scenario.workload.clone().map(|workload| {
-            let asks = |id: &habemus::Id| workload.clients.is_empty() || workload.clients.contains(&id.0);
-            let remaining = system.ids.iter().map(|id| if asks(id) { workload.entries } else { 0 }).collect();
-            let wishes = vec![0; if workload.rate > 0.0 { system.len() } else { 0 }];
-            Clients { workload, remaining, wishes }
-        });
+        let neighbours = |of: Address| system.topology.neighbours(of).collect();
+        let surroundings = Surroundings::of(&system, &neighbours);
+        let plan = Plan::new(scenario, &surroundings)?;
+        let ring = system.topology.neighbours(Address(0)).nth(1).is_none() && system.len() > 2;
+        let by_link = surroundings.latencies(&scenario.network.links);
+        let network = Network::new(&scenario.network, &by_link, ring.then_some(system.len()), scenario.seed);
+        let clients = scenario.workload.clone().map(|workload| Clients::new(workload, &system.ids));
         Ok(Simulation {
             slots: system.addresses().map(|_| Slot { process: None, life: 0 }).collect(),
             status: vec![Status::Idle; system.len()],
@@ -201,12 +203,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     /// Starts every process, except those that the script has crash at the very beginning, and the clients.
     pub fn start(&mut self) {
-        let mut dead: std::collections::BTreeSet<Address> = std::collections::BTreeSet::new();
-        for (_, deed) in self.plan.timed.iter().take_while(|(time, _)| *time == 0) {
-            if let Deed::Crash(processes) = deed {
-                dead.extend(processes);
-            }
-        }
+        let dead = self.plan.dead_from_the_beginning();
         for address in self.system.addresses() {
             if dead.is_empty() || !dead.contains(&address) {
                 self.start_process(address, None);

@@ -1,6 +1,12 @@
-//! The observer of ordinary runs: statistics, properties, a fingerprint, and the trace if one is wanted.
+//! The observer of ordinary runs: statistics, properties, a fingerprint, the trace.
+//!
+//! Whatever need not know the process is generic over its problem only, or over nothing: an algorithm more costs little.
+
+mod messages;
+mod settled;
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,12 +14,14 @@ use habemus::clock::VectorClock;
 use habemus::property::{End, Monitor, Observation, Population, Verdict, Violation, What};
 use habemus::{Address, Id, Message, Problem, Process, Status, Suspicion};
 use habemus_report::{Standing, Statistics};
-use habemus_trace::{Dropped, Happening, Header, Record, Trace};
+use habemus_trace::{Dropped, Happening, Header, Label, Record, Trace};
 use serde::Serialize;
 
 use crate::digest::Digest;
 use crate::observer::{NetworkChange, Notice, Observer};
 use crate::time::Time;
+use messages::Messages;
+use settled::Settled;
 
 /// Vector clocks are kept in systems of at most this many processes: each event copies one.
 pub const CLOCK_LIMIT: usize = 512;
@@ -24,26 +32,43 @@ pub const TRACE_LIMIT: usize = 2_000_000;
 /// What is attached to a message on its way.
 #[derive(Clone, Debug)]
 pub struct Stamp {
+    number: u64,
     /// How long the chain of messages is that led to this one, itself included.
     depth: u32,
-    number: u64,
+    /// Which record of the trace tells of its sending, if one does.
+    record: u32,
     clock: Option<Arc<VectorClock>>,
+}
+
+/// No record of the trace tells of it.
+const UNRECORDED: u32 = u32::MAX;
+
+/// How closely to look.
+#[derive(Clone, Debug)]
+pub enum Attention {
+    /// Messages are counted, and it is noted when everything asked for is done. Nothing is judged.
+    Count,
+    /// Statistics, properties, a fingerprint.
+    Judge,
+    /// These and a trace, whose header this is.
+    Record(Header),
 }
 
 /// Watches a run.
 #[derive(Debug)]
-pub struct Watch<P: Process> {
+pub struct Watch<Q: Problem> {
     population: Population,
     statistics: Statistics,
-    by_kind: Vec<(&'static str, u64)>,
-    /// The longest chain that ends at each process.
-    depth: Vec<u32>,
+    messages: Messages,
     standing: Standing,
     /// What the processes that are up have decided.
     decided: BTreeMap<Address, String>,
-    monitors: Vec<Watched<P::Problem>>,
+    /// Whether everything asked for is done, if nothing but that is of interest.
+    settled: Option<Settled>,
+    monitors: Vec<Watched<Q>>,
     clocks: Option<Vec<VectorClock>>,
     digest: Digest,
+    /// Where values are serialised.
     buffer: Vec<u8>,
     trace: Option<Trace>,
 }
@@ -65,37 +90,58 @@ pub struct PropertyReport {
     pub verdict: Verdict,
 }
 
-impl<P: Process> Watch<P> {
-    /// Watches a system; `trace` is the header of the trace to write, if one is wanted.
-    pub fn new(population: Population, trace: Option<Header>) -> Self {
+/// What was seen of a run, when it is over.
+#[derive(Debug)]
+pub struct Observed {
+    /// What each process is, and what follows from it.
+    pub standing: Standing,
+    /// What the processes that are up have decided.
+    pub decided: BTreeMap<Address, String>,
+    /// The figures.
+    pub statistics: Statistics,
+    /// Leaders elected, entries made, decisions taken, if nothing else was looked at.
+    pub done: u64,
+    /// Writes of holders of the past that the protected resource refused.
+    pub refused_writes: u64,
+    /// What became of each property.
+    pub properties: Vec<PropertyReport>,
+    /// Of everything that happened.
+    pub fingerprint: u64,
+    /// The trace, if one was written.
+    pub trace: Option<Trace>,
+    /// Whether the trace became too long to hold everything.
+    pub trace_is_cut: bool,
+}
+
+impl<Q: Problem> Watch<Q> {
+    /// Watches a system.
+    pub fn new(population: Population, attention: Attention) -> Self {
         let count = population.len();
-        let monitors = P::Problem::monitors(&population);
-        let monitors = monitors.into_iter().map(|monitor| Watched { monitor, violation: None }).collect();
+        let counting = matches!(attention, Attention::Count);
+        let monitors = if counting { Vec::new() } else { Q::monitors(&population) };
+        let waits_idly = Q::next_command(&Status::Idle).is_none();
+        let trace = match attention {
+            Attention::Record(header) => Some(Trace { header, records: Vec::new() }),
+            _ => None,
+        };
         Watch {
             statistics: Statistics::default(),
-            by_kind: Vec::new(),
-            depth: vec![0; count],
+            messages: Messages::new(count),
             standing: Standing::new(count),
             decided: BTreeMap::new(),
-            monitors,
-            clocks: (count <= CLOCK_LIMIT).then(|| vec![VectorClock::default(); count]),
+            settled: counting.then(|| Settled::new(count, waits_idly)),
+            monitors: monitors.into_iter().map(|monitor| Watched { monitor, violation: None }).collect(),
+            clocks: (count <= CLOCK_LIMIT && !counting).then(|| vec![VectorClock::default(); count]),
             digest: Digest::default(),
-            buffer: Vec::new(),
-            trace: trace.map(|header| Trace { header, records: Vec::new() }),
+            buffer: vec![0; 64],
+            trace,
             population,
         }
     }
 
-    /// The figures so far.
-    pub fn statistics(&self) -> Statistics {
-        let by_kind = self.by_kind.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect();
-        let (fewest_entries, most_entries) = self.standing.least_and_most_entries();
-        Statistics { by_kind, fewest_entries, most_entries, ..self.statistics.clone() }
-    }
-
-    /// What became of each property, if the run ends like this.
-    pub fn properties(&self, end: End) -> Vec<PropertyReport> {
-        let report = |watched: &Watched<P::Problem>| PropertyReport {
+    /// What was seen, if the run ends like this.
+    pub fn finish(self, end: End) -> Observed {
+        let report = |watched: &Watched<Q>| PropertyReport {
             name: watched.monitor.name(),
             demand: watched.monitor.demand(),
             verdict: match &watched.violation {
@@ -103,32 +149,23 @@ impl<P: Process> Watch<P> {
                 None => watched.monitor.at_end(end, &self.population),
             },
         };
-        self.monitors.iter().map(report).collect()
-    }
-
-    /// The monitors themselves, for what else they know.
-    pub fn monitors(&self) -> impl Iterator<Item = &<P::Problem as Problem>::Monitor> {
-        self.monitors.iter().map(|watched| &watched.monitor)
-    }
-
-    /// What each process is; `None` while it is down.
-    pub fn status(&self, address: Address) -> Option<Status> {
-        self.standing.status(address)
-    }
-
-    /// Who entered, in order (the first ten thousand entries).
-    pub fn entered(&self) -> &[Address] {
-        self.standing.entered()
-    }
-
-    /// What each process is, and what follows from it.
-    pub fn standing(&self) -> &Standing {
-        &self.standing
-    }
-
-    /// What the processes that are up have decided, of those that have.
-    pub fn decided(&self) -> impl Iterator<Item = (Address, &str)> {
-        self.decided.iter().map(|(address, decision)| (*address, decision.as_str()))
+        let properties = self.monitors.iter().map(report).collect();
+        let (fewest_entries, most_entries) = self.standing.least_and_most_entries();
+        Observed {
+            properties,
+            refused_writes: self.monitors.iter().map(|watched| watched.monitor.refused_writes()).sum(),
+            statistics: self.messages.fold_into(Statistics {
+                fewest_entries,
+                most_entries,
+                ..self.statistics
+            }),
+            done: self.settled.map_or(0, |settled| settled.done),
+            standing: self.standing,
+            decided: self.decided,
+            fingerprint: self.digest.value(),
+            trace_is_cut: self.trace.as_ref().is_some_and(|trace| trace.records.len() >= TRACE_LIMIT),
+            trace: self.trace,
+        }
     }
 
     /// The leader that every live process names, if it is alive and knows it.
@@ -136,23 +173,8 @@ impl<P: Process> Watch<P> {
         self.standing.agreed_leader(&self.population)
     }
 
-    /// The fingerprint of everything that happened so far.
-    pub fn fingerprint(&self) -> u64 {
-        self.digest.value()
-    }
-
-    /// Whether the trace became too long to hold everything.
-    pub fn trace_is_cut(&self) -> bool {
-        self.trace.as_ref().is_some_and(|trace| trace.records.len() >= TRACE_LIMIT)
-    }
-
     fn is_recording(&self) -> bool {
         self.trace.as_ref().is_some_and(|trace| trace.records.len() < TRACE_LIMIT)
-    }
-
-    /// Takes the trace out, if one was written.
-    pub fn take_trace(&mut self) -> Option<Trace> {
-        self.trace.take()
     }
 
     fn id(&self, address: Address) -> u64 {
@@ -160,54 +182,69 @@ impl<P: Process> Watch<P> {
     }
 
     /// Counts an event of `process` on its vector clock.
+    #[inline]
     fn tick(&mut self, process: Address) {
         if let Some(clocks) = &mut self.clocks {
             clocks[process.index()].tick(process);
         }
     }
 
-    fn record(&mut self, at: Time, process: Option<Address>, what: impl FnOnce(&Self) -> Happening) {
+    /// Records an event; gives its number, if there is room for it.
+    fn record(&mut self, at: Time, process: Option<Address>, what: impl FnOnce(&Self) -> Happening) -> u32 {
         if !self.is_recording() {
-            return;
+            return UNRECORDED;
         }
-        let what = what(self);
         let clock = match (&self.clocks, process) {
-            (Some(clocks), Some(process)) => clock_record(&clocks[process.index()], &self.population),
+            (Some(clocks), Some(process)) => {
+                let clock = clocks[process.index()].iter();
+                clock.map(|(other, ticks)| (self.id(other), ticks)).collect()
+            }
             _ => BTreeMap::new(),
         };
-        let process = process.map(|process| self.id(process));
-        if let Some(trace) = &mut self.trace {
-            trace.records.push(Record { at, process, clock, what });
-        }
+        self.write(at, process, clock, what)
     }
 
     /// Records something about a process that is no event of its own, and so has no clock.
     fn note(&mut self, at: Time, process: Address, what: impl FnOnce(&Self) -> Happening) {
-        if !self.is_recording() {
-            return;
-        }
-        let (what, process) = (what(self), Some(self.id(process)));
-        if let Some(trace) = &mut self.trace {
-            trace.records.push(Record { at, process, clock: BTreeMap::new(), what });
+        if self.is_recording() {
+            self.write(at, Some(process), BTreeMap::new(), what);
         }
     }
 
-    /// Adds an event to the fingerprint.
-    fn digest(&mut self, tag: u64, at: Time, one: Address, other: Address, value: &impl Serialize) {
-        self.serialise(value);
-        self.digest.number(tag | (u64::from(one.0) << 8));
-        self.digest.number(at);
-        self.digest.number(u64::from(other.0));
-        self.digest.bytes(&self.buffer);
+    fn write(
+        &mut self,
+        at: Time,
+        process: Option<Address>,
+        clock: BTreeMap<u64, u32>,
+        what: impl FnOnce(&Self) -> Happening,
+    ) -> u32 {
+        let (what, process) = (what(self), process.map(|process| self.id(process)));
+        let Some(trace) = &mut self.trace else { return UNRECORDED };
+        trace.records.push(Record { at, process, clock, what });
+        trace.records.len() as u32 - 1
     }
 
-    fn serialise(&mut self, value: &impl Serialize) {
-        self.buffer.clear();
-        let buffer = std::mem::take(&mut self.buffer);
-        self.buffer = postcard::to_extend(value, buffer).expect("a plain value can always be serialised");
+    /// Adds an event and a value that belongs to it to the fingerprint; gives the size of the value in bytes.
+    #[inline]
+    fn digest(&mut self, tag: u64, at: Time, one: Address, other: Address, value: &impl Serialize) -> usize {
+        let length = self.serialise(value);
+        self.digest.event(tag, at, one, other);
+        self.digest.bytes(&self.buffer[..length]);
+        length
     }
 
-    fn observe(&mut self, at: Time, process: Address, what: What<'_, P::Problem>) {
+    /// Writes a value at the beginning of the buffer; gives its length.
+    fn serialise(&mut self, value: &impl Serialize) -> usize {
+        loop {
+            match postcard::to_slice(value, &mut self.buffer) {
+                Ok(written) => return written.len(),
+                Err(postcard::Error::SerializeBufferFull) => self.buffer.resize(2 * self.buffer.len(), 0),
+                Err(error) => unreachable!("a plain value can always be serialised: {error}"),
+            }
+        }
+    }
+
+    fn observe(&mut self, at: Time, process: Address, what: What<'_, Q>) {
         let clock = self.clocks.as_ref().map(|clocks| &clocks[process.index()]);
         let seen = Observation { at: Duration::from_nanos(at), process, clock, what };
         let mut broken = Vec::new();
@@ -229,66 +266,131 @@ impl<P: Process> Watch<P> {
         let id = self.population.id(process);
         self.standing.become_status(at, process, id, status, &mut self.statistics);
     }
-}
 
-impl<P: Process> Observer<P> for Watch<P> {
-    type Stamp = Stamp;
-
-    fn sent(&mut self, at: Time, from: Address, to: Address, message: &P::Message) -> Stamp {
-        let kind = message.kind();
-        match self.by_kind.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, count)) => *count += 1,
-            None => self.by_kind.push((kind, 1)),
-        }
-        let number = self.statistics.messages;
-        self.statistics.messages += 1;
-        self.statistics.background += u64::from(message.is_background());
-        self.digest(1, at, from, to, message);
-        self.statistics.bytes += self.buffer.len() as u64;
-        self.statistics.largest = self.statistics.largest.max(self.buffer.len() as u64);
+    /// A message of `size` bytes leaves.
+    fn has_sent(&mut self, at: Time, link: (Address, Address), message: Shown<'_>, size: usize) -> Stamp {
+        let (from, to) = link;
+        let (number, depth) = self.messages.sent(from, message.kind, message.background, size as u64);
         self.tick(from);
-        self.record(at, Some(from), |watch| Happening::Send {
+        let record = self.record(at, Some(from), |watch| Happening::Send {
             message: number,
             to: watch.id(to),
-            kind: kind.to_owned(),
-            label: format!("{message:?}"),
-            background: message.is_background(),
+            kind: Label::fixed(message.kind),
+            label: format!("{:?}", message.value).into(),
+            background: message.background,
         });
         let clock = self.clocks.as_ref().map(|clocks| Arc::new(clocks[from.index()].clone()));
-        Stamp { depth: self.depth[from.index()] + 1, number, clock }
+        Stamp { number, depth, record, clock }
     }
 
-    fn delivered(&mut self, at: Time, from: Address, to: Address, message: &P::Message, stamp: &Stamp) {
-        self.statistics.delivered += 1;
-        let depth = &mut self.depth[to.index()];
-        *depth = stamp.depth.max(*depth);
-        self.statistics.longest_chain = self.statistics.longest_chain.max(stamp.depth);
+    /// A message arrives.
+    fn has_delivered(&mut self, at: Time, link: (Address, Address), message: Shown<'_>, stamp: &Stamp) {
+        let (from, to) = link;
+        self.messages.delivered(to, stamp.depth);
         self.digest(2, at, to, from, &stamp.number);
         if let (Some(clocks), Some(sent)) = (&mut self.clocks, &stamp.clock) {
             clocks[to.index()].merge(sent);
         }
         self.tick(to);
-        self.record(at, Some(to), |watch| Happening::Deliver {
-            message: stamp.number,
-            from: watch.id(from),
-            kind: message.kind().to_owned(),
-            label: format!("{message:?}"),
-            background: message.is_background(),
+        self.record(at, Some(to), |watch| {
+            // It has the words of its sending; they are written only once.
+            let sent = watch.trace.as_ref().and_then(|trace| trace.records.get(stamp.record as usize));
+            let label = match sent.map(|sent| &sent.what) {
+                Some(Happening::Send { label, .. }) => label.clone(),
+                _ => format!("{:?}", message.value).into(),
+            };
+            Happening::Deliver {
+                message: stamp.number,
+                from: watch.id(from),
+                kind: Label::fixed(message.kind),
+                label,
+                background: message.background,
+            }
         });
+    }
+}
+
+/// What a trace and the statistics say of a message.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    kind: &'static str,
+    background: bool,
+    value: &'a dyn Debug,
+}
+
+impl<'a> Shown<'a> {
+    fn of(message: &'a impl Message) -> Self {
+        Shown { kind: message.kind(), background: message.is_background(), value: message }
+    }
+}
+
+impl<P: Process> Observer<P> for Watch<P::Problem> {
+    type Stamp = Stamp;
+
+    fn sent(&mut self, at: Time, from: Address, to: Address, message: &P::Message) -> Stamp {
+        let size = if self.settled.is_some() { 0 } else { self.digest(1, at, from, to, message) };
+        self.has_sent(at, (from, to), Shown::of(message), size)
+    }
+
+    fn delivered(&mut self, at: Time, from: Address, to: Address, message: &P::Message, stamp: &Stamp) {
+        if self.settled.is_some() {
+            self.messages.delivered(to, stamp.depth);
+        } else {
+            self.has_delivered(at, (from, to), Shown::of(message), stamp);
+        }
     }
 
     fn dropped(&mut self, at: Time, from: Address, to: Address, stamp: &Stamp, why: Dropped) {
-        self.statistics.dropped += 1;
-        self.digest(3, at, to, from, &stamp.number);
-        self.note(at, to, |watch| Happening::Drop { message: stamp.number, from: watch.id(from), why });
+        self.has_dropped(at, (from, to), stamp.number, why);
     }
 
-    fn noticed(&mut self, at: Time, process: Address, notice: Notice<'_, P>) {
+    fn timer(&mut self, at: Time, process: Address, timer: &P::Timer) {
+        self.digest(8, at, process, process, timer);
+        self.has_fired(at, process, timer, P::is_background(timer));
+    }
+
+    fn noticed(&mut self, at: Time, process: Address, notice: Notice<'_, P::Problem>) {
+        self.has_noticed(at, process, notice);
+    }
+
+    fn network_changed(&mut self, at: Time, change: NetworkChange<'_>) {
+        self.network_has_changed(at, change);
+    }
+
+    fn agreed(&self) -> bool {
+        match &self.settled {
+            Some(settled) => settled.is_settled(),
+            None => self.agreed_leader().is_some(),
+        }
+    }
+}
+
+impl<Q: Problem> Watch<Q> {
+    fn has_dropped(&mut self, at: Time, (from, to): (Address, Address), number: u64, why: Dropped) {
+        self.statistics.dropped += 1;
+        self.digest(3, at, to, from, &number);
+        self.note(at, to, |watch| Happening::Drop { message: number, from: watch.id(from), why });
+    }
+
+    fn has_fired(&mut self, at: Time, process: Address, timer: &dyn Debug, background: bool) {
+        self.statistics.timers += 1;
+        self.tick(process);
+        self.record(at, Some(process), |_| Happening::Timer {
+            label: format!("{timer:?}").into(),
+            background,
+        });
+    }
+
+    fn has_noticed(&mut self, at: Time, process: Address, notice: Notice<'_, Q>) {
+        if let Some(settled) = &mut self.settled {
+            settled.noticed(process, notice);
+            return;
+        }
         self.tick(process);
         match notice {
             Notice::Started { recovered } => {
                 self.statistics.recoveries += u64::from(recovered);
-                self.depth[process.index()] = 0;
+                self.messages.begin_again(process);
                 self.digest(4, at, process, process, &recovered);
                 self.become_status(at, process, Some(Status::Idle));
                 self.record(at, Some(process), |_| Happening::Start { recovered });
@@ -310,44 +412,8 @@ impl<P: Process> Observer<P> for Watch<P> {
                 self.digest(7, at, process, process, &());
                 self.record(at, Some(process), |_| Happening::Resume);
             }
-            Notice::Timer(timer) => {
-                self.statistics.timers += 1;
-                self.digest(8, at, process, process, timer);
-                self.record(at, Some(process), |_| Happening::Timer {
-                    label: format!("{timer:?}"),
-                    background: P::is_background(timer),
-                });
-            }
-            Notice::Command(command) => {
-                self.digest(9, at, process, process, command);
-                let status = P::Problem::status_after_command(command);
-                let idle = self.standing.status(process) == Some(Status::Idle);
-                if let (Some(status), true) = (status, idle) {
-                    self.become_status(at, process, Some(status));
-                }
-                self.record(at, Some(process), |_| Happening::Command {
-                    label: command.to_string(),
-                    value: serde_json::to_value(command).unwrap_or_default(),
-                    status,
-                });
-                self.observe(at, process, What::Command(command));
-            }
-            Notice::Output(output) => {
-                self.digest(10, at, process, process, output);
-                if let Some(decision) = P::Problem::decision(output) {
-                    self.decided.insert(process, decision);
-                }
-                let status = P::Problem::status_after_output(output);
-                if let Some(status) = status {
-                    self.become_status(at, process, Some(status));
-                }
-                self.record(at, Some(process), |_| Happening::Output {
-                    label: output.to_string(),
-                    value: serde_json::to_value(output).unwrap_or_default(),
-                    status,
-                });
-                self.observe(at, process, What::Output(output));
-            }
+            Notice::Command(command) => self.has_commanded(at, process, command),
+            Notice::Output(output) => self.has_told(at, process, output),
             Notice::Suspicion(suspicion) => {
                 self.digest(11, at, process, process, &suspicion);
                 self.record(at, Some(process), |watch| match suspicion {
@@ -358,7 +424,39 @@ impl<P: Process> Observer<P> for Watch<P> {
         }
     }
 
-    fn network_changed(&mut self, at: Time, change: NetworkChange<'_>) {
+    fn has_commanded(&mut self, at: Time, process: Address, command: &Q::Command) {
+        self.digest(9, at, process, process, command);
+        let status = Q::status_after_command(command);
+        let idle = self.standing.status(process) == Some(Status::Idle);
+        if let (Some(status), true) = (status, idle) {
+            self.become_status(at, process, Some(status));
+        }
+        self.record(at, Some(process), |_| Happening::Command {
+            label: command.to_string().into(),
+            value: serde_json::to_value(command).unwrap_or_default(),
+            status,
+        });
+        self.observe(at, process, What::Command(command));
+    }
+
+    fn has_told(&mut self, at: Time, process: Address, output: &Q::Output) {
+        self.digest(10, at, process, process, output);
+        if let Some(decision) = Q::decision(output) {
+            self.decided.insert(process, decision);
+        }
+        let status = Q::status_after_output(output);
+        if let Some(status) = status {
+            self.become_status(at, process, Some(status));
+        }
+        self.record(at, Some(process), |_| Happening::Output {
+            label: output.to_string().into(),
+            value: serde_json::to_value(output).unwrap_or_default(),
+            status,
+        });
+        self.observe(at, process, What::Output(output));
+    }
+
+    fn network_has_changed(&mut self, at: Time, change: NetworkChange<'_>) {
         let named = |watch: &Self, links: &[(Address, Address)]| {
             links.iter().map(|(from, to)| (watch.id(*from), watch.id(*to))).collect()
         };
@@ -373,12 +471,4 @@ impl<P: Process> Observer<P> for Watch<P> {
             }
         }
     }
-
-    fn agreed(&self) -> bool {
-        self.agreed_leader().is_some()
-    }
-}
-/// A vector clock as a trace writes it. It stands apart from [`Watch`], which is compiled for every process.
-fn clock_record(clock: &VectorClock, population: &Population) -> BTreeMap<u64, u32> {
-    clock.iter().map(|(other, ticks)| (population.id(other).0, ticks)).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Dropped, Happening, Trace};
+use crate::{Dropped, Happening, MessageId, Trace};
 
 /// What became of the messages of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,19 +21,20 @@ impl MessageDelays {
     /// Follows every message of the trace, or those of one kind.
     pub fn of(trace: &Trace, kind: Option<&str>) -> Self {
         let mut result = MessageDelays::default();
-        let mut sent: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut sent: BTreeMap<MessageId, u64> = BTreeMap::new();
         for record in &trace.records {
+            let Some(message) = record.message() else { continue };
             match &record.what {
-                Happening::Send { message, kind: sort, .. } if kind.is_none_or(|kind| kind == sort) => {
-                    sent.insert(*message, record.at);
+                Happening::Send { kind: sort, .. } if kind.is_none_or(|kind| *sort == *kind) => {
+                    sent.insert(message, record.at);
                 }
                 // What is duplicated counts once: the first decides.
-                Happening::Deliver { message, .. } => {
-                    if let Some(at) = sent.remove(message) {
+                Happening::Deliver { .. } => {
+                    if let Some(at) = sent.remove(&message) {
                         result.delays.push(record.at.saturating_sub(at));
                     }
                 }
-                Happening::Drop { message, why, .. } if sent.remove(message).is_some() => match why {
+                Happening::Drop { why, .. } if sent.remove(&message).is_some() => match why {
                     Dropped::Loss | Dropped::Cut => result.lost += 1,
                     Dropped::Down => result.to_the_dead += 1,
                 },
@@ -67,12 +68,12 @@ mod tests {
     }
 
     fn send(message: u64, kind: &str) -> Happening {
-        let (kind, label) = (kind.to_owned(), kind.to_owned());
+        let (kind, label) = (kind.into(), kind.into());
         Happening::Send { message, to: 2, kind, label, background: false }
     }
 
     fn deliver(message: u64) -> Happening {
-        let (kind, label) = ("Any".to_owned(), "Any".to_owned());
+        let (kind, label) = ("Any".into(), "Any".into());
         Happening::Deliver { message, from: 1, kind, label, background: false }
     }
 
@@ -100,5 +101,15 @@ mod tests {
         assert_eq!(all, MessageDelays { delays: vec![5, 6], lost: 1, to_the_dead: 1, under_way: 1 });
         let some = MessageDelays::of(&trace, Some("Ok"));
         assert_eq!(some, MessageDelays { delays: vec![6], lost: 1, ..MessageDelays::default() });
+    }
+    #[test]
+    fn two_senders_may_give_the_same_number() {
+        let mut trace = trace(vec![(0, send(0, "Ok")), (2, send(0, "Ok")), (5, deliver(0)), (9, deliver(0))]);
+        // The second sender is process 2, and its message arrives first.
+        trace.records[1].process = Some(2);
+        if let Happening::Deliver { from, .. } = &mut trace.records[2].what {
+            *from = 2;
+        }
+        assert_eq!(MessageDelays::of(&trace, None).delays, [3, 9]);
     }
 }

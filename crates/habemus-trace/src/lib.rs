@@ -3,9 +3,11 @@
 
 mod delays;
 pub mod draw;
+mod label;
 mod origin;
 mod trace;
 
 pub use delays::MessageDelays;
+pub use label::Label;
 pub use origin::Origin;
-pub use trace::{Dropped, FORMAT, Happening, Header, ReadError, Record, Trace};
+pub use trace::{Dropped, FORMAT, Happening, Header, MessageId, ReadError, Record, Trace};

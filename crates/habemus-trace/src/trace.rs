@@ -6,6 +6,7 @@ use std::io::{self, BufRead, Write};
 use habemus::Status;
 use serde::{Deserialize, Serialize};
 
+use crate::label::Label;
 use crate::origin::Origin;
 
 /// The version of the format that this crate writes and reads.
@@ -64,6 +65,28 @@ pub struct Record {
     pub what: Happening,
 }
 
+/// A message, in the whole of a trace: each sender numbers its own, so that a number alone means several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MessageId {
+    /// The identifier of the sender.
+    pub sender: u64,
+    /// The sender's number for it.
+    pub number: u64,
+}
+
+impl Record {
+    /// The message that was sent, delivered or dropped, if that is what happened.
+    pub fn message(&self) -> Option<MessageId> {
+        match (&self.what, self.process) {
+            (Happening::Send { message, .. }, Some(sender)) => Some(MessageId { sender, number: *message }),
+            (Happening::Deliver { message, from, .. } | Happening::Drop { message, from, .. }, _) => {
+                Some(MessageId { sender: *from, number: *message })
+            }
+            _ => None,
+        }
+    }
+}
+
 /// What can happen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -86,9 +109,9 @@ pub enum Happening {
         /// The identifier of the receiver.
         to: u64,
         /// The kind of the message: "Election".
-        kind: String,
+        kind: Label,
         /// All of it, to be shown: "Election(17)".
-        label: String,
+        label: Label,
         /// Whether it is the hum of a detector, to be left out of diagrams unless asked for.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         background: bool,
@@ -100,9 +123,9 @@ pub enum Happening {
         /// The identifier of the sender.
         from: u64,
         /// As in `send`.
-        kind: String,
+        kind: Label,
         /// As in `send`.
-        label: String,
+        label: Label,
         /// As in `send`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         background: bool,
@@ -119,7 +142,7 @@ pub enum Happening {
     /// A timer ran out.
     Timer {
         /// Which one.
-        label: String,
+        label: Label,
         /// As in `send`.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         background: bool,
@@ -127,7 +150,7 @@ pub enum Happening {
     /// The application asked for something.
     Command {
         /// To be shown: "acquire".
-        label: String,
+        label: Label,
         /// The command itself.
         value: serde_json::Value,
         /// What the process is from now on, if that changes.
@@ -137,7 +160,7 @@ pub enum Happening {
     /// The process told its application something.
     Output {
         /// To be shown: "follows 28".
-        label: String,
+        label: Label,
         /// The output itself.
         value: serde_json::Value,
         /// What the process is from now on, if that changes.

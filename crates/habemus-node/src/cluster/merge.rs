@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use habemus_trace::{Dropped, FORMAT, Happening, Header, Record, Trace};
+use habemus_trace::{Dropped, FORMAT, Happening, Header, MessageId, Record, Trace};
 
 use super::ClusterError;
 
@@ -95,40 +95,34 @@ fn in_order(mut streams: Vec<VecDeque<Record>>) -> Vec<Record> {
 
 /// What was sent to a process that was down, or that crashed before it arrived, is lost.
 fn lose_what_never_arrived(records: &mut Vec<Record>) {
-    let arrived: BTreeSet<(u64, u64)> = records
-        .iter()
-        .filter_map(|record| match record.what {
-            Happening::Deliver { message, from, .. } | Happening::Drop { message, from, .. } => {
-                Some((from, message))
-            }
-            _ => None,
-        })
-        .collect();
+    let ends = |what: &Happening| matches!(what, Happening::Deliver { .. } | Happening::Drop { .. });
+    let arrived: BTreeSet<MessageId> =
+        records.iter().filter(|record| ends(&record.what)).filter_map(Record::message).collect();
     let mut down: BTreeSet<u64> = BTreeSet::new();
-    let mut on_their_way: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
+    let mut on_their_way: BTreeMap<u64, Vec<MessageId>> = BTreeMap::new();
     let mut all = Vec::with_capacity(records.len());
     for record in records.drain(..) {
-        let (at, process) = (record.at, record.process);
+        let at = record.at;
         let mut lost = Vec::new();
-        match (&record.what, process) {
-            (Happening::Start { .. }, Some(id)) => {
+        match (&record.what, record.process, record.message()) {
+            (Happening::Start { .. }, Some(id), _) => {
                 down.remove(&id);
             }
-            (Happening::Crash, Some(id)) => {
+            (Happening::Crash, Some(id), _) => {
                 down.insert(id);
                 lost.extend(on_their_way.remove(&id).unwrap_or_default().into_iter().map(|sent| (id, sent)));
             }
-            (Happening::Send { message, to, .. }, Some(from)) if !arrived.contains(&(from, *message)) => {
+            (Happening::Send { to, .. }, _, Some(message)) if !arrived.contains(&message) => {
                 if down.contains(to) {
-                    lost.push((*to, (from, *message)));
+                    lost.push((*to, message));
                 } else {
-                    on_their_way.entry(*to).or_default().push((from, *message));
+                    on_their_way.entry(*to).or_default().push(message);
                 }
             }
             _ => {}
         }
         all.push(record);
-        all.extend(lost.into_iter().map(|(to, (from, message))| Record {
+        all.extend(lost.into_iter().map(|(to, MessageId { sender: from, number: message })| Record {
             at,
             process: Some(to),
             clock: BTreeMap::new(),
@@ -151,12 +145,12 @@ mod tests {
     }
 
     fn send(message: u64, to: u64) -> Happening {
-        let (kind, label) = ("Hi".to_owned(), "Hi".to_owned());
+        let (kind, label) = ("Hi".into(), "Hi".into());
         Happening::Send { message, to, kind, label, background: false }
     }
 
     fn deliver(message: u64, from: u64) -> Happening {
-        let (kind, label) = ("Hi".to_owned(), "Hi".to_owned());
+        let (kind, label) = ("Hi".into(), "Hi".into());
         Happening::Deliver { message, from, kind, label, background: false }
     }
 

@@ -84,17 +84,22 @@ impl Engine {
                     recorder.learn(&clock);
                 }
                 let (from, kind) = (self.id(from), kind.to_owned());
-                let delivery =
-                    Happening::Deliver { message: number, from, kind: kind.clone(), label: text, background };
+                let delivery = Happening::Deliver {
+                    message: number,
+                    from,
+                    kind: kind.as_str().into(),
+                    label: text.into(),
+                    background,
+                };
                 self.record(of, delivery);
                 Some(Moment::Receives(kind))
             }
             Cause::Timer(Label { text, background, .. }) => {
-                self.record(of, Happening::Timer { label: text, background });
+                self.record(of, Happening::Timer { label: text.into(), background });
                 None
             }
             Cause::Command(Encoded { label, value, status, .. }) => {
-                self.record(of, Happening::Command { label, value, status });
+                self.record(of, Happening::Command { label: label.into(), value, status });
                 None
             }
             Cause::Suspicion(suspicion) => self.suspicion(of, suspicion),
@@ -178,8 +183,16 @@ impl Engine {
         if let Some(recorder) = &mut instance.recorder {
             number = recorder.number();
             let kind = kind.to_owned();
-            recorder
-                .record(of.at, Happening::Send { message: number, to: to_id, kind, label: text, background });
+            recorder.record(
+                of.at,
+                Happening::Send {
+                    message: number,
+                    to: to_id,
+                    kind: kind.into(),
+                    label: text.into(),
+                    background,
+                },
+            );
             clock = recorder.clock();
             let why = match fate {
                 Fate::Cut => Some(Dropped::Cut),
@@ -211,7 +224,7 @@ impl Engine {
     fn output(&mut self, of: StepOf<'_>, output: Encoded) -> Option<Moment> {
         let Encoded { label, value, bytes, status } = output;
         info!(process = of.name, "{label}");
-        self.record(of, Happening::Output { label, value, status });
+        self.record(of, Happening::Output { label: label.into(), value, status });
         if of.name.is_empty()
             && self.parts.facts.problem == "election"
             && let Ok(output) = postcard::from_bytes::<election::Output>(&bytes)

@@ -59,7 +59,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         if !self.timers.ring(at, number) {
             return false; // Cancelled, replaced, or of a former life.
         }
-        self.observer.noticed(self.now, at, Notice::Timer(&timer));
+        self.observer.timer(self.now, at, &timer);
         self.handle(at, |process, cx| process.on_timer(timer, cx));
         true
     }

@@ -1,59 +1,52 @@
 //! Faults, and whatever else is done to a system from outside.
 
-use habemus::{Address, Context, Process, Status, Suspicion};
+use habemus::{Address, Context, Problem, Process, Status, Suspicion};
 use habemus_trace::Dropped;
 
 use super::events::local_time;
 use super::{LocalClock, Pending, RareEvent, Simulation};
-use crate::network::Link;
+use crate::network::Changed;
 use crate::observer::{NetworkChange, Notice, Observer};
-use crate::plan::{Deed, Occurrence};
+use crate::plan::{Deed, Occurrence, ProcessDeed};
 use crate::time::Time;
 
 impl<P: Process, O: Observer<P>> Simulation<P, O> {
-    pub(super) fn perform(&mut self, deed: Deed<P>) {
+    pub(super) fn perform(&mut self, deed: Deed) {
         match deed {
-            Deed::Command(command, processes) => {
-                for process in processes {
-                    self.command(process, command.clone());
+            Deed::Processes(processes, deed) => {
+                processes.into_iter().for_each(|process| self.perform_at(process, &deed));
+            }
+            Deed::Network(deed) => match self.network.perform(deed) {
+                Some(Changed::Cut(links)) => {
+                    self.observer.network_changed(self.now, NetworkChange::Cut(&links));
                 }
-            }
-            Deed::Crash(processes) => processes.into_iter().for_each(|process| self.crash(process)),
-            Deed::Recover { processes, amnesia } => {
-                processes.into_iter().for_each(|process| self.recover(process, amnesia));
-            }
-            Deed::Pause(processes) => processes.into_iter().for_each(|process| self.pause(process)),
-            Deed::Resume(processes) => processes.into_iter().for_each(|process| self.resume(process)),
-            Deed::Slow { processes, by } => {
-                processes.into_iter().for_each(|process| self.network.slow(process, by));
-            }
-            Deed::Drift { processes, rate } => {
-                for process in processes {
-                    let showed = self.drift.get(&process).map_or(self.now, |clock| clock.at(self.now));
-                    self.drift.insert(process, LocalClock { rate, since: self.now, showed });
+                Some(Changed::Healed(links)) => {
+                    self.observer.network_changed(self.now, NetworkChange::Healed(&links));
                 }
-            }
-            Deed::Cut(links) => {
-                let cut = self.network.cut(links);
-                self.observer.network_changed(self.now, NetworkChange::Cut(&cut));
-            }
-            Deed::Heal(links) => {
-                let healed = self.network.heal(links);
-                self.healed(&healed);
-            }
-            Deed::HealAll => {
-                let healed = self.network.heal_all();
-                self.healed(&healed);
-            }
-            Deed::Loss(probability) => self.network.lose(probability),
+                None => {}
+            },
             Deed::Foretell { at, suspicion } => self.foretell(at, suspicion, 0),
             Deed::Message { fate, link, nth } => self.call_message(fate, link, nth),
             Deed::Fire { at, timer } => self.call_timer(at, &timer),
         }
     }
 
-    fn healed(&mut self, links: &[Link]) {
-        self.observer.network_changed(self.now, NetworkChange::Healed(links));
+    fn perform_at(&mut self, process: Address, deed: &ProcessDeed) {
+        match deed {
+            ProcessDeed::Command(word) => {
+                if let Some(command) = P::Problem::command(word) {
+                    self.command(process, command);
+                }
+            }
+            ProcessDeed::Crash => self.crash(process),
+            ProcessDeed::Recover { amnesia } => self.recover(process, *amnesia),
+            ProcessDeed::Pause => self.pause(process),
+            ProcessDeed::Resume => self.resume(process),
+            ProcessDeed::Drift { rate } => {
+                let showed = self.drift.get(&process).map_or(self.now, |clock| clock.at(self.now));
+                self.drift.insert(process, LocalClock { rate: *rate, since: self.now, showed });
+            }
+        }
     }
 
     pub(super) fn start_process(&mut self, address: Address, recovered: Option<P::Stable>) {

@@ -1,26 +1,16 @@
-//! Messages as the trace records them: each by a number, which only its sender gives once.
+//! What is written on the messages of a trace.
 
 use std::collections::BTreeMap;
 
-use crate::{Happening, Record, Trace};
+use crate::{Happening, MessageId, Record, Trace};
 
-/// What tells one message from another.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Stamp {
-    pub(super) from: u64,
-    message: u64,
-}
-
-/// The stamp of the message that the event is about, and the identifier of its receiver.
-pub(super) fn stamp(record: &Record) -> Option<(Stamp, u64)> {
-    let process = record.process?;
-    match record.what {
-        Happening::Send { message, to, .. } => Some((Stamp { from: process, message }, to)),
-        Happening::Deliver { message, from, .. } | Happening::Drop { message, from, .. } => {
-            Some((Stamp { from, message }, process))
-        }
-        _ => None,
-    }
+/// The message that the event is about, and the identifier of its receiver.
+pub(super) fn addressed(record: &Record) -> Option<(MessageId, u64)> {
+    let receiver = match record.what {
+        Happening::Send { to, .. } => to,
+        _ => record.process?,
+    };
+    Some((record.message()?, receiver))
 }
 
 /// What is written on a message.
@@ -32,7 +22,7 @@ pub(super) struct Post<'t> {
 }
 
 /// What is written on each message: the record of a loss does not repeat it.
-pub(super) fn posts(trace: &Trace) -> BTreeMap<Stamp, Post<'_>> {
+pub(super) fn posts(trace: &Trace) -> BTreeMap<MessageId, Post<'_>> {
     let mut posts = BTreeMap::new();
     for record in &trace.records {
         let (Happening::Send { kind, label, background, .. }
@@ -40,21 +30,21 @@ pub(super) fn posts(trace: &Trace) -> BTreeMap<Stamp, Post<'_>> {
         else {
             continue;
         };
-        if let Some((stamp, _)) = stamp(record) {
-            posts.insert(stamp, Post { kind, label, background: *background });
+        if let Some(message) = record.message() {
+            posts.insert(message, Post { kind, label, background: *background });
         }
     }
     posts
 }
 
 /// Whether the event is part of the hum of a detector.
-pub(super) fn is_background(record: &Record, posts: &BTreeMap<Stamp, Post<'_>>) -> bool {
+pub(super) fn is_background(record: &Record, posts: &BTreeMap<MessageId, Post<'_>>) -> bool {
     match &record.what {
         Happening::Send { background, .. }
         | Happening::Deliver { background, .. }
         | Happening::Timer { background, .. } => *background,
         Happening::Drop { .. } => {
-            stamp(record).and_then(|(stamp, _)| posts.get(&stamp)).is_some_and(|post| post.background)
+            record.message().and_then(|message| posts.get(&message)).is_some_and(|post| post.background)
         }
         _ => false,
     }

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use habemus::Status;
 
 use super::Options;
-use super::post::{Post, Stamp, is_background, posts, stamp};
-use crate::{Dropped, Happening, Record, Trace};
+use super::post::{Post, addressed, is_background, posts};
+use crate::{Dropped, Happening, MessageId, Record, Trace};
 
 /// Of more processes than this, only those to which something drawn happens get a line.
 const CROWD: usize = 32;
@@ -203,24 +203,24 @@ impl<'t> Scene<'t> {
     }
 
     /// Finds what became of each message.
-    fn follow(&mut self, columns: &BTreeMap<u64, usize>, posts: &BTreeMap<Stamp, Post<'t>>) {
+    fn follow(&mut self, columns: &BTreeMap<u64, usize>, posts: &BTreeMap<MessageId, Post<'t>>) {
         let mut known = BTreeMap::new();
         for index in 0..self.moments.len() {
             let record = self.moments[index].record;
-            let Some((stamp, to)) = stamp(record) else {
+            let Some((message, to)) = addressed(record) else {
                 continue;
             };
-            let (Some(&from), Some(&to)) = (columns.get(&stamp.from), columns.get(&to)) else {
+            let (Some(&from), Some(&to)) = (columns.get(&message.sender), columns.get(&to)) else {
                 continue;
             };
             let is_send = matches!(record.what, Happening::Send { .. });
             // A number that is used again is another message.
-            let known_flight = known.get(&stamp).copied().filter(|_| !is_send);
+            let known_flight = known.get(&message).copied().filter(|_| !is_send);
             let flight = known_flight.unwrap_or_else(|| {
-                let post = posts.get(&stamp).copied().unwrap_or_default();
+                let post = posts.get(&message).copied().unwrap_or_default();
                 let (kind, label) = (post.kind, post.label);
                 self.flights.push(Flight { from, to, kind, label, sent: None, ends: Vec::new() });
-                known.insert(stamp, self.flights.len() - 1);
+                known.insert(message, self.flights.len() - 1);
                 self.flights.len() - 1
             });
             self.moments[index].flight = Some(flight);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use habemus::{Id, Status};
-use habemus_trace::{Dropped, FORMAT, Happening, Header, Record, Trace};
+use habemus_trace::{Dropped, FORMAT, Happening, Header, Label, Record, Trace};
 use serde_json::Value;
 
 /// A small generator of numbers that look random; the same seed gives the same numbers.
@@ -94,7 +94,7 @@ fn record(numbers: &mut Numbers, at: u64, processes: &[u64]) -> Record {
 fn happening(numbers: &mut Numbers, processes: &[u64]) -> Happening {
     let message = numbers.below(25);
     let other = numbers.pick(processes);
-    let (kind, label) = (numbers.clone_text(), numbers.clone_text());
+    let (kind, label) = (Label::from(numbers.clone_text()), Label::from(numbers.clone_text()));
     let background = numbers.below(4) == 0;
     let statuses = [
         None,
@@ -126,6 +126,6 @@ fn happening(numbers: &mut Numbers, processes: &[u64]) -> Happening {
         20 => Happening::Restore { restored: other },
         21 => Happening::Cut { links },
         22 => Happening::Heal { links },
-        _ => Happening::Violation { property: kind, explanation: label },
+        _ => Happening::Violation { property: kind.to_string(), explanation: label.to_string() },
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use habemus::Status;
-use habemus_trace::{Dropped, FORMAT, Happening, Header, Record, Trace};
+use habemus_trace::{Dropped, FORMAT, Happening, Header, Label, Record, Trace};
 use serde_json::Value;
 
 /// Writes a trace event by event and keeps the vector clocks. Time stands still until it is moved.
@@ -18,7 +18,7 @@ pub(crate) struct Recorder {
 struct Posted {
     from: u64,
     to: u64,
-    label: String,
+    label: Label,
     background: bool,
     clock: BTreeMap<u64, u32>,
 }
@@ -84,7 +84,7 @@ impl Recorder {
 
     fn post(&mut self, from: u64, to: u64, label: &str, background: bool) -> u64 {
         let message = self.posted.len() as u64;
-        let (kind, label) = (kind(label), label.to_owned());
+        let (kind, label) = (kind(label), Label::from(label));
         self.happens(from, Happening::Send { message, to, kind, label: label.clone(), background });
         let clock = self.clocks[&from].clone();
         self.posted.push(Posted { from, to, label, background, clock });
@@ -168,7 +168,7 @@ impl Recorder {
     }
 }
 
-fn kind(label: &str) -> String {
+fn kind(label: &str) -> Label {
     label.split('(').next().unwrap_or_default().into()
 }
 

@@ -44,7 +44,7 @@ impl Replayer<'_> {
                 let index = self.flight(*from, at, *message)?;
                 let message = self.flights[index].message;
                 let sent = self.handlers.message(message).label;
-                if sent != *label {
+                if *label != *sent {
                     return Err(format!("{id} receives {label} from {from}, but {sent} was sent"));
                 }
                 let fate = if again { MessageFate::Duplicate } else { MessageFate::Deliver };
@@ -56,13 +56,13 @@ impl Replayer<'_> {
                 Ok(matched)
             }
             Happening::Timer { label, .. } => {
-                let is_it = |timer: &&u32| self.handlers.timer(**timer).label == *label;
+                let is_it = |timer: &&u32| self.handlers.timer(**timer).label == label.as_str();
                 let Some(&timer) = actor.timers.iter().find(is_it) else {
                     return Err(format!("no timer {label} runs at {id}"));
                 };
                 let event = |process| Event::Timer { process, timer };
                 let mut matched = self.react(at, now, branch, Spent::Timer(timer), event)?;
-                matched.cue = Some(Action::Fire { process: id, timer: label.clone() });
+                matched.cue = Some(Action::Fire { process: id, timer: label.to_string() });
                 Ok(matched)
             }
             Happening::Command { value, .. } => {
@@ -230,7 +230,7 @@ impl Replayer<'_> {
     fn carry(&self, at: Address, due: Effect, what: &Happening) -> Result<Match, String> {
         let number = match (due, what) {
             (Effect::Send { to, message }, Happening::Send { message: number, to: said, label, .. })
-                if self.id(to) == *said && self.handlers.message(message).label == *label =>
+                if self.id(to) == *said && self.handlers.message(message).label == label.as_str() =>
             {
                 Some(*number)
             }
