@@ -1,6 +1,8 @@
 //! A fingerprint of a run: the same on every machine, another as soon as anything differs.
 
 use habemus::Address;
+use postcard::ser_flavors::Flavor;
+use serde::Serialize;
 
 use crate::time::Time;
 
@@ -36,8 +38,56 @@ impl Digest {
         self.number(u64::from(other.0));
     }
 
+    /// A number with the bytes that it would have on a wire: seven bits in each, the lowest first.
+    #[inline]
+    pub(crate) fn varint(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.bytes(&[number as u8 | 0x80]);
+            number >>= 7;
+        }
+        self.bytes(&[number as u8]);
+    }
+
+    /// A value as it would go over a wire; gives its length in bytes. It is written nowhere.
+    #[inline]
+    pub(crate) fn serialised(&mut self, value: &impl Serialize) -> usize {
+        let flavor = Swallow { digest: *self, length: 0 };
+        let swallowed = postcard::serialize_with_flavor(value, flavor);
+        let swallowed = swallowed.expect("a plain value can always be serialised");
+        *self = swallowed.digest;
+        swallowed.length
+    }
+
     pub(crate) fn value(self) -> u64 {
         self.0
+    }
+}
+
+/// Takes the bytes of a value as they come.
+struct Swallow {
+    digest: Digest,
+    length: usize,
+}
+
+impl Flavor for Swallow {
+    type Output = Swallow;
+
+    #[inline]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.digest.bytes(&[byte]);
+        self.length += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.digest.bytes(bytes);
+        self.length += bytes.len();
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<Swallow> {
+        Ok(self)
     }
 }
 
@@ -56,5 +106,21 @@ mod tests {
         assert_eq!(digest(&[1, 2], "a"), digest(&[1, 2], "a"));
         assert_ne!(digest(&[1, 2], "a"), digest(&[2, 1], "a"));
         assert_ne!(digest(&[1, 2], "a"), digest(&[1, 2], "b"));
+    }
+
+    #[test]
+    fn a_value_counts_with_the_bytes_that_it_would_have_on_a_wire() {
+        let value = (3_u64, "abc", [Some(700_u32), None]);
+        let bytes = postcard::to_allocvec(&value).expect("a plain value can be serialised");
+        let (mut one, mut other) = (Digest::default(), Digest::default());
+        one.bytes(&bytes);
+        assert_eq!(other.serialised(&value), bytes.len());
+        assert_eq!(one, other);
+        for number in [0_u64, 127, 128, 300, u64::MAX] {
+            let (mut one, mut other) = (Digest::default(), Digest::default());
+            one.varint(number);
+            other.serialised(&number);
+            assert_eq!(one, other);
+        }
     }
 }

@@ -91,6 +91,18 @@ impl Latency {
 
     #[inline]
     fn draw(self, stream: &mut Stream) -> Time {
+        // The common ones first, without a jump through a table.
+        if let Latency::Constant(time) = self {
+            return time;
+        }
+        if let Latency::Uniform(least, values) = self {
+            return least + stream.below(values);
+        }
+        self.draw_odd(stream)
+    }
+
+    #[inline(never)]
+    fn draw_odd(self, stream: &mut Stream) -> Time {
         match self {
             Latency::Constant(time) => time,
             Latency::Uniform(least, values) => least + stream.below(values),

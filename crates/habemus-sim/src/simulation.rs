@@ -27,7 +27,10 @@ const LOOK_AHEAD: usize = 16;
 /// if more than this many events wait: of fewer there is little to fetch together.
 const CROWD: usize = 64;
 
-/// A run looks up from its work each time after this many events, a power of two.
+/// and if the processes take more bytes than this: fewer lie in the cache anyway.
+const NEAR: usize = 1 << 20;
+
+/// A run looks up from its work each time after this many events.
 const LOOK_UP: u64 = 1 << 14;
 
 /// Something that will happen at a process.
@@ -235,6 +238,9 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             _ => (limits.events, Stop::EventLimit),
         };
         let until_agreed = limits.until == Until::Agree;
+        // When to look up from the work: nothing else need be asked after each event.
+        let mut look_up = last.min(self.events + LOOK_UP);
+        let far_apart = size_of::<Slot<P>>() * self.slots.len() > NEAR;
         loop {
             let scripted = self.plan.timed.get(self.played).map(|(time, _)| *time);
             if scripted.is_none() && self.stage.is_some() {
@@ -253,10 +259,12 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             };
             let mut fetched = 0;
             while let Some((time, pending)) = self.queue.pop(horizon) {
-                if fetched > 0 {
-                    fetched -= 1;
-                } else if self.queue.len() > CROWD {
-                    fetched = self.look_ahead(pending.at());
+                if far_apart {
+                    if fetched > 0 {
+                        fetched -= 1;
+                    } else if self.queue.len() > CROWD {
+                        fetched = self.look_ahead(pending.at());
+                    }
                 }
                 let before = std::mem::replace(&mut self.now, time);
                 if !self.happen(pending) {
@@ -265,11 +273,14 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                     continue;
                 }
                 self.events += 1;
-                if self.events >= last {
-                    return stop_events;
-                }
-                if self.events.is_multiple_of(LOOK_UP) && limits.interrupted(self.events) {
-                    return Stop::Interrupted;
+                if self.events >= look_up {
+                    if self.events >= last {
+                        return stop_events;
+                    }
+                    if limits.interrupted(self.events) {
+                        return Stop::Interrupted;
+                    }
+                    look_up = last.min(self.events + LOOK_UP);
                 }
                 if until_agreed && self.script_is_over() && self.observer.agreed() {
                     return Stop::Agreed;

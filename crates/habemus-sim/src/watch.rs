@@ -6,7 +6,7 @@ mod messages;
 mod settled;
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
+use std::fmt::{Debug, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,9 +68,9 @@ pub struct Watch<Q: Problem> {
     monitors: Vec<Watched<Q>>,
     clocks: Option<Vec<VectorClock>>,
     digest: Digest,
-    /// Where values are serialised.
-    buffer: Vec<u8>,
     trace: Option<Trace>,
+    /// Where labels are written.
+    words: String,
 }
 
 #[derive(Debug)]
@@ -133,8 +133,8 @@ impl<Q: Problem> Watch<Q> {
             monitors: monitors.into_iter().map(|monitor| Watched { monitor, violation: None }).collect(),
             clocks: (count <= CLOCK_LIMIT && !counting).then(|| vec![VectorClock::default(); count]),
             digest: Digest::default(),
-            buffer: vec![0; 64],
             trace,
+            words: String::new(),
             population,
         }
     }
@@ -227,21 +227,16 @@ impl<Q: Problem> Watch<Q> {
     /// Adds an event and a value that belongs to it to the fingerprint; gives the size of the value in bytes.
     #[inline]
     fn digest(&mut self, tag: u64, at: Time, one: Address, other: Address, value: &impl Serialize) -> usize {
-        let length = self.serialise(value);
         self.digest.event(tag, at, one, other);
-        self.digest.bytes(&self.buffer[..length]);
-        length
+        self.digest.serialised(value)
     }
 
-    /// Writes a value at the beginning of the buffer; gives its length.
-    fn serialise(&mut self, value: &impl Serialize) -> usize {
-        loop {
-            match postcard::to_slice(value, &mut self.buffer) {
-                Ok(written) => return written.len(),
-                Err(postcard::Error::SerializeBufferFull) => self.buffer.resize(2 * self.buffer.len(), 0),
-                Err(error) => unreachable!("a plain value can always be serialised: {error}"),
-            }
-        }
+    /// A value in words. The buffer is used again, so that only the words themselves need memory.
+    fn label(&mut self, value: &dyn Debug) -> Label {
+        self.words.clear();
+        // Writing to a text cannot fail.
+        let _ = write!(self.words, "{value:?}");
+        Label::from(self.words.as_str())
     }
 
     fn observe(&mut self, at: Time, process: Address, what: What<'_, Q>) {
@@ -272,13 +267,17 @@ impl<Q: Problem> Watch<Q> {
         let (from, to) = link;
         let (number, depth) = self.messages.sent(from, message.kind, message.background, size as u64);
         self.tick(from);
-        let record = self.record(at, Some(from), |watch| Happening::Send {
-            message: number,
-            to: watch.id(to),
-            kind: Label::fixed(message.kind),
-            label: format!("{:?}", message.value).into(),
-            background: message.background,
-        });
+        let mut record = UNRECORDED;
+        if self.is_recording() {
+            let label = self.label(message.value);
+            record = self.record(at, Some(from), |watch| Happening::Send {
+                message: number,
+                to: watch.id(to),
+                kind: Label::fixed(message.kind),
+                label,
+                background: message.background,
+            });
+        }
         let clock = self.clocks.as_ref().map(|clocks| Arc::new(clocks[from.index()].clone()));
         Stamp { number, depth, record, clock }
     }
@@ -287,7 +286,8 @@ impl<Q: Problem> Watch<Q> {
     fn has_delivered(&mut self, at: Time, link: (Address, Address), message: Shown<'_>, stamp: &Stamp) {
         let (from, to) = link;
         self.messages.delivered(to, stamp.depth);
-        self.digest(2, at, to, from, &stamp.number);
+        self.digest.event(2, at, to, from);
+        self.digest.varint(stamp.number);
         if let (Some(clocks), Some(sent)) = (&mut self.clocks, &stamp.clock) {
             clocks[to.index()].merge(sent);
         }

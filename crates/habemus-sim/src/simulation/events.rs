@@ -16,8 +16,14 @@ use crate::plan::Occurrence;
 use crate::time::{Time, nanos};
 
 impl<P: Process, O: Observer<P>> Simulation<P, O> {
-    /// Lets an event take place; says whether it did.
-    #[inline]
+    /// Lets an event take place that the script calls; says whether it did.
+    #[inline(never)]
+    pub(super) fn happen_on_call(&mut self, pending: Pending<P, O::Stamp>) -> bool {
+        self.happen(pending)
+    }
+
+    /// Lets an event take place; says whether it did. It belongs into the loop: a call would copy every event.
+    #[inline(always)]
     pub(super) fn happen(&mut self, pending: Pending<P, O::Stamp>) -> bool {
         let at = pending.at();
         if !self.held_back.is_empty()
@@ -34,7 +40,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, from: Address, to: Address, message: P::Message, stamp: &O::Stamp) {
         let Some(process) = &mut self.slots[to.index()].process else {
             self.observer.dropped(self.now, from, to, stamp, Dropped::Down);
@@ -52,9 +58,10 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             self.step = Step::default();
             return;
         }
-        self.carry_out(to);
+        self.carry_out_here(to);
     }
 
+    #[inline(never)]
     fn ring(&mut self, at: Address, timer: P::Timer, number: u32) -> bool {
         if !self.timers.ring(at, number) {
             return false; // Cancelled, replaced, or of a former life.
@@ -64,6 +71,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         true
     }
 
+    #[inline(never)]
     fn rare(&mut self, rare: Rare<P>) -> bool {
         if self.slots[rare.at.index()].life != rare.life || !self.is_up(rare.at) {
             return false;
@@ -101,22 +109,29 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         self.carry_out(at);
     }
 
-    /// Carries out what a handler asked for. A trigger may crash the process in the midst of it: what it has
-    /// not yet done is then lost. Whatever is no message is kept out of the way of those.
-    #[inline]
+    /// Carries out what a handler asked for.
+    #[inline(never)]
     pub(super) fn carry_out(&mut self, at: Address) {
-        if let Some(stable) = self.step.persist.take() {
+        self.carry_out_here(at);
+    }
+
+    /// Carries out what a handler asked for, within the loop. A trigger may crash the process in the midst of it:
+    /// what it has not yet done is then lost. Whatever is no message is kept out of the way of those.
+    #[inline(always)]
+    fn carry_out_here(&mut self, at: Address) {
+        if size_of::<P::Stable>() > 0
+            && let Some(stable) = self.step.persist.take()
+        {
             self.stable.insert(at, stable);
         }
-        // The next one lies at the end, where it is cheap to take.
-        self.step.effects.reverse();
+        if self.step.effects.len() > 1 {
+            // The next one lies at the end, where it is cheap to take.
+            self.step.effects.reverse();
+        }
         while let Some(effect) = self.step.effects.pop() {
             let alive = match effect {
                 Effect::Send { to, message } => self.send(at, to, message),
-                Effect::SetTimer { timer, after } => self.set_timer(at, timer, after),
-                Effect::CancelTimer(timer) => self.cancel_timer(at, &timer),
-                Effect::Output(output) => self.output(at, &output),
-                Effect::Suspicion(suspicion) => self.report(at, suspicion),
+                other => self.carry_out_other(at, other),
             };
             if !alive {
                 self.step.effects.clear();
@@ -124,8 +139,23 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         }
     }
 
+    /// Carries out what is no message; says whether the process survives it.
+    #[inline(never)]
+    fn carry_out_other(&mut self, at: Address, effect: Effect<P>) -> bool {
+        match effect {
+            Effect::Send { .. } => unreachable!("messages are sent in the loop"),
+            Effect::SetTimer { timer, after } => self.set_timer(at, timer, after),
+            Effect::CancelTimer(timer) => {
+                self.timers.cancel(at, &timer);
+                true
+            }
+            Effect::Output(output) => self.output(at, &output),
+            Effect::Suspicion(suspicion) => self.report(at, suspicion),
+        }
+    }
+
     /// Sends a message; says whether the sender survives it.
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, from: Address, to: Address, message: P::Message) -> bool {
         assert!(
             self.system.topology.linked(from, to),
@@ -162,7 +192,6 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         !self.interrupted(from, Occurrence::Sends(kind))
     }
 
-    #[inline(never)]
     fn set_timer(&mut self, at: Address, timer: P::Timer, after: Delay) -> bool {
         let mut after = self.jitter.between(nanos(after.least), nanos(after.most));
         if let Some(clock) = self.drift.get(&at) {
@@ -177,21 +206,13 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         true
     }
 
-    #[inline(never)]
-    fn cancel_timer(&mut self, at: Address, timer: &P::Timer) -> bool {
-        self.timers.cancel(at, timer);
-        true
-    }
-
     /// A detector speaks; says whether the process survives it.
-    #[inline(never)]
     fn report(&mut self, at: Address, suspicion: Suspicion) -> bool {
         self.observer.noticed(self.now, at, Notice::Suspicion(suspicion));
         !(matches!(suspicion, Suspicion::Suspect(_)) && self.interrupted(at, Occurrence::Suspects))
     }
 
     /// Tells the application; says whether the process survives it.
-    #[inline(never)]
     fn output(&mut self, at: Address, output: &Output<P>) -> bool {
         self.observer.noticed(self.now, at, Notice::Output(output));
         let Some(status) = P::Problem::status_after_output(output) else { return true };

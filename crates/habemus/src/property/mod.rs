@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::clock::VectorClock;
 use crate::{Address, Id, Problem};
 
+mod addresses;
 mod agreement;
 mod dispatch;
 mod election;

@@ -1,9 +1,7 @@
 //! E2: everyone knows a leader in the end.
 
-use std::collections::BTreeSet;
-
-use crate::Address;
 use crate::election::{Election, Output};
+use crate::property::addresses::Addresses;
 use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, crowd};
 
 /// E2 (S1, liveness): every process takes part and ends with `elected` ≠ ⊥, unless it crashes.
@@ -12,7 +10,7 @@ use crate::property::{End, Monitor, Observation, Population, Verdict, Violation,
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EveryoneKnows {
     /// The live processes whose `elected` is ⊥.
-    ignorant: BTreeSet<Address>,
+    ignorant: Addresses,
 }
 
 impl Monitor<Election> for EveryoneKnows {
@@ -30,7 +28,7 @@ impl Monitor<Election> for EveryoneKnows {
                 self.ignorant.insert(seen.process);
             }
             What::Crashed | What::Output(Output::Leads { .. } | Output::Follows { .. }) => {
-                self.ignorant.remove(&seen.process);
+                self.ignorant.remove(seen.process);
             }
             What::Command(_) => {}
         }
@@ -41,7 +39,7 @@ impl Monitor<Election> for EveryoneKnows {
         if self.ignorant.is_empty() {
             return Verdict::Holds;
         }
-        Verdict::missing(end, format!("{} ended without a leader", crowd(self.ignorant.iter().copied(), who)))
+        Verdict::missing(end, format!("{} ended without a leader", crowd(self.ignorant.iter(), who)))
     }
 }
 
