@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use habemus::Status;
+use habemus::{ProblemKind, Status};
 use habemus_report::grouped;
 use habemus_trace::Trace;
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub struct CheckReport {
     /// The algorithm.
     pub algorithm: String,
     /// What it solves.
-    pub problem: String,
+    pub problem: ProblemKind,
     /// How many processes there were.
     pub processes: usize,
     /// How far it went.
@@ -135,7 +135,7 @@ pub(crate) fn report(
     };
     CheckReport {
         algorithm: facts.entry.name.to_owned(),
-        problem: facts.entry.problem.to_owned(),
+        problem: facts.entry.problem,
         processes: world.processes(),
         extent: match stop {
             Stop::Exhausted => Extent::Complete,
@@ -160,12 +160,12 @@ pub(crate) fn report(
 }
 
 /// What should happen in some run.
-fn sometimes(problem: &str) -> &'static [(&'static str, Status)] {
+fn sometimes(problem: ProblemKind) -> &'static [(&'static str, Status)] {
     match problem {
-        "election" => &[("some process leads", Status::Leading)],
-        "mutual exclusion" => &[("some process enters", Status::Inside)],
-        "agreement" => &[("some process decides", Status::Decided)],
-        _ => &[],
+        ProblemKind::Election => &[("some process leads", Status::Leading)],
+        ProblemKind::MutualExclusion => &[("some process enters", Status::Inside)],
+        ProblemKind::Agreement => &[("some process decides", Status::Decided)],
+        ProblemKind::FailureDetection => &[],
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, ValueEnum};
 use habemus::catalogue::{Setup, Shape};
-use habemus::{Id, Process, SystemError};
+use habemus::{Id, ProblemKind, Process, SystemError};
 use habemus_machine::Facts;
 use habemus_scenario::{Processes, script, units};
 use serde::Deserialize;
@@ -202,9 +202,9 @@ pub fn main() -> ExitCode {
 /// use habemus::catalogue::{Entry, Setup};
 /// use habemus::election::chang_roberts::{ChangRoberts, Config};
 /// use habemus::topology::Ring;
-/// use habemus::{Id, System, SystemError};
+/// use habemus::{Id, ProblemKind, System, SystemError};
 ///
-/// static MINE: Entry = Entry::own("my-ring", "election");
+/// static MINE: Entry = Entry::own("my-ring", ProblemKind::Election);
 ///
 /// fn setup(ids: Vec<Id>) -> Result<Setup<ChangRoberts>, SystemError> {
 ///     Ok(Setup::own(&MINE, System::new(Ring::new(ids.len()), ids, Config::default())?))
@@ -443,7 +443,7 @@ async fn run_until_stopped(settings: Settings, make: MakeSubject<'_>) -> Result<
     if !supervised && waits_to_be_told(node.facts()) {
         supervisor.give(SupervisorCommand::Command { word: "elect".to_owned(), name: String::new() });
     }
-    let has_names = node.facts().problem == "mutual exclusion";
+    let has_names = node.facts().problem == ProblemKind::MutualExclusion;
     std::thread::spawn(move || read_commands(&supervisor, supervised, has_names));
     tokio::select! {
         result = node.finished() => return Ok(result?),
@@ -455,7 +455,7 @@ async fn run_until_stopped(settings: Settings, make: MakeSubject<'_>) -> Result<
 
 /// Whether the algorithm elects nobody until somebody asks for it: a node that has just come up then asks.
 fn waits_to_be_told(facts: &Facts) -> bool {
-    facts.problem == "election" && (facts.hears_of_suspicions || !facts.perpetual)
+    facts.problem == ProblemKind::Election && (facts.hears_of_suspicions || !facts.perpetual)
 }
 
 /// Reads commands from standard input: JSON of a supervisor, words of a person.

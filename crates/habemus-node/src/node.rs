@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
-use habemus::Process;
 use habemus::catalogue::Setup;
+use habemus::{ProblemKind, Process};
 use habemus_machine::{Facts, Random};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
@@ -54,7 +54,7 @@ pub enum NodeError {
         /// The algorithm.
         algorithm: String,
         /// What it solves.
-        problem: String,
+        problem: ProblemKind,
         /// What was asked for.
         asked: &'static str,
     },
@@ -105,10 +105,10 @@ impl Node {
     /// use habemus::catalogue::{Entry, Setup};
     /// use habemus::election::chang_roberts::{ChangRoberts, Config};
     /// use habemus::topology::Ring;
-    /// use habemus::{Id, System};
+    /// use habemus::{Id, ProblemKind, System};
     /// use habemus_node::{Node, Settings};
     ///
-    /// static MINE: Entry = Entry::own("my-ring", "election");
+    /// static MINE: Entry = Entry::own("my-ring", ProblemKind::Election);
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -245,7 +245,7 @@ impl Node {
     /// # Errors
     /// If the algorithm is no election.
     pub fn election(&self) -> Result<ElectionHandle, NodeError> {
-        self.demand("election", "leader")?;
+        self.demand(ProblemKind::Election, "leader")?;
         Ok(ElectionHandle::new(self.id, self.asks.clone()))
     }
 
@@ -254,17 +254,16 @@ impl Node {
     /// # Errors
     /// If the algorithm is no mutual exclusion.
     pub fn locks(&self) -> Result<Locks, NodeError> {
-        self.demand("mutual exclusion", "locks")?;
+        self.demand(ProblemKind::MutualExclusion, "locks")?;
         Ok(Locks::new(self.asks.clone()))
     }
 
-    fn demand(&self, problem: &str, asked: &'static str) -> Result<(), NodeError> {
-        let Facts { algorithm, problem: solved, .. } = &self.facts;
-        if *solved == problem {
+    fn demand(&self, problem: ProblemKind, asked: &'static str) -> Result<(), NodeError> {
+        let Facts { algorithm, problem: solved, .. } = self.facts;
+        if solved == problem {
             return Ok(());
         }
-        let (algorithm, problem) = ((*algorithm).to_owned(), (*solved).to_owned());
-        Err(NodeError::Problem { algorithm, problem, asked })
+        Err(NodeError::Problem { algorithm: algorithm.to_owned(), problem: solved, asked })
     }
 
     /// The way in which a supervisor talks to the node.

@@ -87,7 +87,7 @@ impl Finished<'_> {
         };
         let mut report = Report {
             algorithm: self.entry.name.to_owned(),
-            problem: self.entry.problem.to_owned(),
+            problem: self.entry.problem,
             processes: population.len(),
             seed: self.seed,
             stop: self.ending.stop.clone(),

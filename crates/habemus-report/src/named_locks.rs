@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use habemus::ProblemKind;
 use habemus_scenario::{Occasion, Scenario, is_name};
 
 use crate::drawn_faults::with_drawn_faults;
@@ -37,7 +38,7 @@ pub fn scenarios_of_locks(scenario: &Scenario) -> Result<BTreeMap<String, Scenar
 
 fn refuse_what_makes_no_sense(scenario: &Scenario, locks: &BTreeSet<String>) -> Result<(), RunError> {
     let refuse = |why: &str| Err(RunError::Names(why.to_owned()));
-    let is_lock = habemus::catalogue::entry(&scenario.algorithm)?.problem == "mutual exclusion";
+    let is_lock = habemus::catalogue::entry(&scenario.algorithm)?.problem == ProblemKind::MutualExclusion;
     if !is_lock {
         return refuse("only locks have names: leave the resources out");
     }

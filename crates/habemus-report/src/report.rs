@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use habemus::ProblemKind;
 use habemus_scenario::{Count, Expectations};
 use habemus_trace::Trace;
 use serde::Serialize;
@@ -16,7 +17,7 @@ pub struct Report {
     /// The algorithm.
     pub algorithm: String,
     /// What it solves.
-    pub problem: String,
+    pub problem: ProblemKind,
     /// How many processes there were.
     pub processes: usize,
     /// The seed that repeats it.
@@ -163,7 +164,7 @@ impl Report {
             None => Ok(()),
             Some(name) => Err(UnknownProperty {
                 name: name.clone(),
-                problem: self.problem.clone(),
+                problem: self.problem,
                 known: self.properties.iter().map(|line| line.name.clone()).collect(),
             }),
         }

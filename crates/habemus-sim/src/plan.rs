@@ -153,7 +153,7 @@ impl<P: Process> Translator<'_, P> {
                 let command = P::Problem::command(word).ok_or_else(|| CueError::UnknownCommand {
                     cue,
                     word: word.clone(),
-                    problem: P::Problem::NAME,
+                    problem: P::Problem::KIND,
                     known: P::Problem::COMMANDS.iter().map(|&word| word.to_owned()).collect(),
                 })?;
                 Deed::Command(command, self.addresses(processes)?)

@@ -136,7 +136,7 @@ fn header<P: Process>(scenario: &Scenario, setup: &Setup<P>) -> Header {
     Header {
         format: habemus_trace::FORMAT,
         algorithm: setup.entry.name.to_owned(),
-        problem: setup.entry.problem.to_owned(),
+        problem: setup.entry.problem.to_string(),
         title: scenario.title.clone(),
         processes: scenario.ids.clone(),
         topology: setup.topology.clone(),

@@ -3,17 +3,16 @@
 use std::collections::BTreeSet;
 
 use habemus::Address;
-use habemus::catalogue::{ENTRIES, Entry};
+use habemus::catalogue::{ENTRIES, Entry, VariantKind};
 use habemus_check::guarantees::PROBLEMS;
 use habemus_check::{Setting, Start, Timers, Verdict};
 
 use crate::help::{Model, model};
 
-/// The mutants among the values of an entry's variant.
+/// The mutants among the variants of an algorithm.
 fn mutants(entry: &Entry) -> Vec<&'static str> {
-    let variant = entry.options.iter().find(|option| option.name == "variant");
-    let values = variant.map_or("", |option| option.values);
-    values.split('|').map(str::trim).filter(|value| value.starts_with("mutant")).collect()
+    let mutants = entry.variants().iter().filter(|variant| variant.kind == VariantKind::Mutant);
+    mutants.map(|variant| variant.name).collect()
 }
 
 /// A mutant, the property by which it is caught, and where.

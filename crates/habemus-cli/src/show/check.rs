@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use habemus::ProblemKind;
 use habemus_check::{
     ANY_NUMBER, CheckReport, DeliveryOrder, Extent, PropertyLine, Setting, Start, Timers, Verdict,
 };
@@ -52,9 +53,11 @@ fn circumstances(scenario: &Scenario, setting: &Setting, report: &CheckReport) -
         Timers::AnyTime => "timers at any time",
         Timers::MessagesFirst => "messages before timers",
     };
-    let clients = match (report.problem.as_str(), &setting.start) {
-        ("mutual exclusion", _) if setting.entries == ANY_NUMBER => "any number of entries".to_owned(),
-        ("mutual exclusion", _) => {
+    let clients = match (report.problem, &setting.start) {
+        (ProblemKind::MutualExclusion, _) if setting.entries == ANY_NUMBER => {
+            "any number of entries".to_owned()
+        }
+        (ProblemKind::MutualExclusion, _) => {
             format!("{} each", plural(u64::from(setting.entries), "entry", "entries"))
         }
         (_, Start::EveryChoice) => "every choice of those who start".to_owned(),
@@ -93,8 +96,8 @@ fn sign(text: &str, mark: &str) -> String {
 
 fn verdict(setting: &Setting, report: &CheckReport) -> String {
     let processes = plural(report.processes as u64, "process", "processes");
-    let processes = match (report.problem.as_str(), setting.entries) {
-        ("mutual exclusion", ANY_NUMBER) => format!("{processes}, however often they enter"),
+    let processes = match (report.problem, setting.entries) {
+        (ProblemKind::MutualExclusion, ANY_NUMBER) => format!("{processes}, however often they enter"),
         _ => processes,
     };
     match (report.holds(), report.extent) {

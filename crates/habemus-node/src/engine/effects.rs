@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use habemus::{Address, Status, Suspicion, election};
+use habemus::{Address, ProblemKind, Status, Suspicion, election};
 use habemus_machine::{Encoded, Label, PlainEffect, PlainStep};
 use habemus_trace::{Dropped, Happening};
 use tokio::time::Instant;
@@ -213,7 +213,7 @@ impl Engine {
         info!(process = of.name, "{label}");
         self.record(of, Happening::Output { label, value, status });
         if of.name.is_empty()
-            && self.parts.facts.problem == "election"
+            && self.parts.facts.problem == ProblemKind::Election
             && let Ok(output) = postcard::from_bytes::<election::Output>(&bytes)
         {
             self.tally.term = match output {

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use habemus::{Address, Status, Suspicion};
+use habemus::{Address, ProblemKind, Status, Suspicion};
 use habemus_trace::Header;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
@@ -294,7 +294,7 @@ impl Engine {
         Header {
             format: habemus_trace::FORMAT,
             algorithm: facts.algorithm.to_owned(),
-            problem: facts.problem.to_owned(),
+            problem: facts.problem.to_string(),
             title: None,
             processes: facts.population.ids.iter().map(|id| id.0).collect(),
             topology: facts.topology.clone(),
@@ -341,7 +341,7 @@ impl Engine {
     /// Whether a peer may have a process of this name started here.
     fn admit(&self, name: &str, from: Address) -> bool {
         let known = self.instances.contains_key(name);
-        let has_names = self.parts.facts.problem == "mutual exclusion";
+        let has_names = self.parts.facts.problem == ProblemKind::MutualExclusion;
         let fine = known || (has_names && is_name(name) && self.instances.len() <= MAX_LOCKS);
         if !fine {
             warn!(peer = self.id(from), "asks for a lock whose name will not do, or for one too many");
@@ -385,7 +385,7 @@ impl Engine {
             if !is_name(name) {
                 return Ok(Err(format!("'{name}' will not do as a name: use letters, digits, - and _")));
             }
-            if self.parts.facts.problem != "mutual exclusion" {
+            if self.parts.facts.problem != ProblemKind::MutualExclusion {
                 let algorithm = self.parts.facts.algorithm;
                 return Ok(Err(format!("{algorithm} has no names: only locks have")));
             }

@@ -1,17 +1,19 @@
 //! Synchronous capture in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+};
 use super::order::{ORDER, order};
 use super::{WINS, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::capture_sync::{CaptureSync, Config, Variant};
 use crate::rounds::Synchronous;
 use crate::topology::Complete;
-use crate::{Chooser, Id, System};
+use crate::{Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "capture-sync",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "candidates capture 1, 2, 4, … neighbours a pulse; the best candidate captures all",
     model: "synchronous; no crashes; at least one process is told to elect before the first pulse",
     topologies: &["complete"],
@@ -22,7 +24,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "announced | mutant-ignores-owner",
+            values: Values::Variants(&[rules("announced"), mutant("mutant-ignores-owner")]),
             default: "announced",
             help: "the notes' rules with an announcement, or processes that follow whoever asks",
         },

@@ -1,12 +1,12 @@
 //! The option that both captures share.
 
-use super::super::{OptionSpec, Options, SetupError};
+use super::super::{OptionSpec, Options, SetupError, Values};
 use crate::election::tried::Order;
 
 /// In which order candidates try to capture their neighbours.
 pub(super) const ORDER: OptionSpec = OptionSpec {
     name: "order",
-    values: "ring | address",
+    values: Values::Text("ring | address"),
     default: "ring",
     help: "in which order neighbours are tried: by address after one's own, or from the first",
 };

@@ -1,15 +1,18 @@
 //! Yo-Yo in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Shape, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Shape, Values, as_printed, mutant, rules,
+    shape, stack,
+};
 use super::preference;
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::Wins;
 use crate::election::yo_yo::{Config, Variant, YoYo};
-use crate::{Chooser, Id, System};
+use crate::{Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "yo-yo",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "identifiers fall to the sinks, votes rise, until one source is left",
     model: "asynchronous; reliable links, in any order; no crashes",
     topologies: &[
@@ -31,19 +34,24 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "pruned | some-yes | as-printed | mutant-prune-unequal",
+            values: Values::Variants(&[
+                rules("pruned"),
+                as_printed("some-yes"),
+                as_printed("as-printed"),
+                mutant("mutant-prune-unequal"),
+            ]),
             default: "pruned",
             help: "one NO outvotes all YES and useless links are struck out; S4's vote; S4's listing by the letter",
         },
         OptionSpec {
             name: "wins",
-            values: "lowest | highest",
+            values: Values::Text("lowest | highest"),
             default: "lowest",
             help: "which end of the order of identifiers wins",
         },
         OptionSpec {
             name: "hello-timeout",
-            values: "duration | none",
+            values: Values::Text("duration | none"),
             default: "none",
             help: "after how long a neighbour's silence means that the link to it is broken",
         },
