@@ -64,14 +64,14 @@ fn refuse_what_makes_no_sense(scenario: &Scenario, locks: &BTreeSet<String>) -> 
 /// If there is no report.
 pub fn report_of_locks(scenario: &Scenario, reports: BTreeMap<String, Report>) -> Report {
     let first = reports.values().next().expect("a scenario is about one lock at least");
-    let least_complete = reports.values().find(|report| !report.complete).unwrap_or(first);
+    let unfinished = reports.values().find(|report| !report.complete).unwrap_or(first);
     let mut statistics = Statistics::default();
     reports.values().for_each(|report| statistics.add(&report.statistics));
     let mut whole = Report {
         seed: scenario.seed,
-        stop: least_complete.stop.clone(),
+        stop: unfinished.stop.clone(),
         quiet: reports.values().all(|report| report.quiet),
-        complete: least_complete.complete,
+        complete: unfinished.complete,
         entered: Vec::new(),
         statistics,
         properties: (0..first.properties.len()).map(|index| line(&reports, index)).collect(),

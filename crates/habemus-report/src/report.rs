@@ -173,10 +173,10 @@ impl Report {
 
 fn outside(count: Count, found: u64, what: &str) -> Option<String> {
     let wanted = match count {
-        Count { least, most } if least == most => format!("{least}"),
-        Count { least: 0, most } => format!("at most {most}"),
-        Count { least, most: u64::MAX } => format!("at least {least}"),
-        Count { least, most } => format!("{least} to {most}"),
+        Count { min, max } if min == max => format!("{min}"),
+        Count { min: 0, max } => format!("at most {max}"),
+        Count { min, max: u64::MAX } => format!("at least {min}"),
+        Count { min, max } => format!("{min} to {max}"),
     };
     (!count.admits(found)).then(|| format!("expected {wanted} {what}, found {found}"))
 }

@@ -35,7 +35,7 @@ mod write;
 pub use error::{ReadError, ScenarioError, ScenarioErrors};
 pub use names::nearest;
 pub use parse::{Parsed, parse, read};
-pub use processes::{MOST_PROCESSES, Processes};
+pub use processes::{MAX_PROCESSES, Processes};
 pub use resources::{command_and_name, is_name};
 pub use scenario::*;
 pub use source::{Place, SourceMap};

@@ -70,9 +70,9 @@ impl Latency {
     fn new(latency: &scenario::Latency) -> Self {
         match latency {
             scenario::Latency::Constant(duration) => Latency::Constant(nanos(*duration)),
-            scenario::Latency::Uniform { least, most } if least == most => Latency::Constant(nanos(*least)),
-            scenario::Latency::Uniform { least, most } => {
-                Latency::Uniform(nanos(*least), nanos(*most).saturating_sub(nanos(*least)).saturating_add(1))
+            scenario::Latency::Uniform { min, max } if min == max => Latency::Constant(nanos(*min)),
+            scenario::Latency::Uniform { min, max } => {
+                Latency::Uniform(nanos(*min), nanos(*max).saturating_sub(nanos(*min)).saturating_add(1))
             }
             scenario::Latency::Exponential { mean } => Latency::Exponential(nanos(*mean) as f64),
             scenario::Latency::LogNormal { median, sigma } => {
@@ -85,7 +85,7 @@ impl Latency {
     fn draw(self, stream: &mut Stream) -> Time {
         match self {
             Latency::Constant(time) => time,
-            Latency::Uniform(least, values) => least + stream.below(values),
+            Latency::Uniform(min, values) => min + stream.below(values),
             Latency::Exponential(mean) => stream.exponential(mean).min(LONGEST) as Time,
             Latency::LogNormal(median, sigma) => stream.log_normal(median, sigma).min(LONGEST) as Time,
         }

@@ -89,8 +89,8 @@ impl<P: Process> Watch<P> {
     /// The figures so far.
     pub fn statistics(&self) -> Statistics {
         let by_kind = self.by_kind.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect();
-        let (fewest_entries, most_entries) = self.standing.least_and_most_entries();
-        Statistics { by_kind, fewest_entries, most_entries, ..self.statistics.clone() }
+        let (min_entries, max_entries) = self.standing.min_and_max_entries();
+        Statistics { by_kind, min_entries, max_entries, ..self.statistics.clone() }
     }
 
     /// What became of each property, if the run ends like this.

@@ -223,20 +223,20 @@ impl<M, T, C> Event<M, T, C> {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Delay {
     /// It runs at least this long.
-    pub least: Duration,
+    pub min: Duration,
     /// It runs at most this long.
-    pub most: Duration,
+    pub max: Duration,
 }
 
 impl From<Duration> for Delay {
     fn from(exactly: Duration) -> Self {
-        Delay { least: exactly, most: exactly }
+        Delay { min: exactly, max: exactly }
     }
 }
 
 impl From<std::ops::RangeInclusive<Duration>> for Delay {
     fn from(range: std::ops::RangeInclusive<Duration>) -> Self {
-        Delay { least: *range.start(), most: *range.end() }
+        Delay { min: *range.start(), max: *range.end() }
     }
 }
 

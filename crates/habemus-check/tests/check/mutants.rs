@@ -30,7 +30,7 @@ fn crash_and_recover(setting: &mut Setting) {
 
 fn cases() -> Vec<Case> {
     let timely = |setting: &mut Setting| setting.timers = Timers::MessagesFirst;
-    let steps = |most: u32| move |setting: &mut Setting| setting.max_depth = Some(most);
+    let steps = |max: u32| move |setting: &mut Setting| setting.max_depth = Some(max);
     let starts = |places: &'static [u32]| {
         move |setting: &mut Setting| {
             setting.start = Start::These(places.iter().copied().map(Address).collect());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use habemus_scenario::{MOST_PROCESSES, Processes, Scenario, TopologyChoice, script};
+use habemus_scenario::{MAX_PROCESSES, Processes, Scenario, TopologyChoice, script};
 
 use super::flag;
 use crate::error::CliError;
@@ -49,8 +49,8 @@ impl SystemFlags {
         if let Some(ids) = &self.ids {
             scenario.ids = script::parse_ids(ids).map_err(|e| flag("ids", &e))?;
         } else if let Some(count) = self.processes {
-            if count == 0 || count > usize::try_from(MOST_PROCESSES).unwrap_or(usize::MAX) {
-                return Err(CliError::new(format!("--processes must be from 1 to {MOST_PROCESSES}")));
+            if count == 0 || count > usize::try_from(MAX_PROCESSES).unwrap_or(usize::MAX) {
+                return Err(CliError::new(format!("--processes must be from 1 to {MAX_PROCESSES}")));
             }
             scenario.ids = (1..=count as u64).collect();
         } else if scenario.ids.is_empty() {

@@ -116,7 +116,7 @@ pub(crate) enum Verdict {
 
 #[derive(Serialize)]
 pub(crate) struct Target {
-    pub(crate) most: Figure,
+    pub(crate) max: Figure,
     /// The smallest quorum, for those who ask everybody; absent if there is none.
     pub(crate) by_asking_all: Option<u64>,
     pub(crate) by_asking_worst: Option<u64>,
@@ -159,8 +159,8 @@ impl Quorum {
         let (sampled, asked) = self.sample(&chosen);
         let tried = |exact: LogProbability, hits: u64| Tried::new(exact, hits, sampled.samples);
         let target = match target {
-            Some(most) => Some(Target {
-                most: most.into(),
+            Some(max) => Some(Target {
+                max: max.into(),
                 by_asking_all: enough,
                 by_asking_worst: smallest(ForgetfulQuorum::by_asking_worst).map_err(complain)?,
                 by_asking_random: smallest(ForgetfulQuorum::by_asking_random).map_err(complain)?,

@@ -9,7 +9,7 @@ use crate::commands::quorum::{QuorumReport, Row, Target, Tried, Verdict};
 
 const WIDTH: usize = 80;
 /// Of more rows than these, some are left out.
-const MOST_ROWS: usize = 40;
+const MAX_ROWS: usize = 40;
 
 pub(crate) fn quorum(report: &QuorumReport, all: bool) -> String {
     let QuorumReport { coordinators, quorum, shared, failure, .. } = report;
@@ -86,7 +86,7 @@ fn table(report: &QuorumReport, all: bool) -> String {
         "quorum", "may be down", "shared", "asks everybody", "worst quorum", "random quorum"
     );
     // Some are left out evenly, but neither the first, nor the last, nor the one asked for.
-    let step = if all { 1 } else { report.table.len().div_ceil(MOST_ROWS) };
+    let step = if all { 1 } else { report.table.len().div_ceil(MAX_ROWS) };
     let last = report.table.len().saturating_sub(1);
     let mut left_out = 0;
     for (index, row) in report.table.iter().enumerate() {
@@ -121,12 +121,12 @@ fn line(row: &Row) -> String {
 }
 
 fn verdict(report: &QuorumReport, target: &Target) -> String {
-    let most = target.most.exact;
+    let max = target.max.exact;
     let smallest = |quorum: Option<u64>| quorum.map_or("none".to_owned(), grouped);
     let mut text = wrap(
         "",
         &format!(
-            "The smallest quorum for {most} at most: {} if participants ask everybody, {} if they ask one quorum, \
+            "The smallest quorum for {max} at most: {} if participants ask everybody, {} if they ask one quorum, \
              {} if that is drawn at random.",
             smallest(target.by_asking_all),
             smallest(target.by_asking_worst),

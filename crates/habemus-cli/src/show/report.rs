@@ -116,13 +116,13 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         && let Some(throughput) = statistics.throughput()
     {
         figures.push(("throughput", format!("{throughput:.2} entries per message delay")));
-        let (fewest, most) = (grouped(statistics.fewest_entries), grouped(statistics.most_entries));
+        let (min, max) = (grouped(statistics.min_entries), grouped(statistics.max_entries));
         let ratio = statistics.unfairness().map(|ratio| format!(": {ratio:.2} times")).unwrap_or_default();
-        figures.push(("fairness", format!("most entries {most}, fewest {fewest}{ratio}")));
+        figures.push(("fairness", format!("most entries {max}, fewest {min}{ratio}")));
     }
     if let Some(mean) = statistics.waiting.mean() {
-        let (least, most) = (span(statistics.waiting.least), span(statistics.waiting.most));
-        figures.push(("waiting", format!("{least} to {most}, {} on average", span(mean as u64))));
+        let (min, max) = (span(statistics.waiting.min), span(statistics.waiting.max));
+        figures.push(("waiting", format!("{min} to {max}, {} on average", span(mean as u64))));
     }
     if statistics.refused_writes > 0 {
         figures.push(("refused", plural(statistics.refused_writes, "late write", "late writes")));

@@ -9,7 +9,7 @@ use crate::script;
 use crate::source::Place;
 
 /// Everybody named in every line takes memory: this many is about half a gigabyte.
-const MOST_NAMED: usize = 50_000_000;
+const MAX_NAMED: usize = 50_000_000;
 
 pub(super) fn read(reader: &mut Reader<'_>, document: &DeTable<'_>, processes: &Processes<'_>) -> Vec<Cue> {
     let Some(value) = document.get("script") else {
@@ -40,7 +40,7 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &DeTable<'_>, processes: &
             }
             Err(error) => reader.script_error(item, error),
         }
-        if named > MOST_NAMED {
+        if named > MAX_NAMED {
             reader.error(item.span(), "the script names more than 50000000 processes up to here");
             break;
         }

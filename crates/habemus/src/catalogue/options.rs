@@ -153,7 +153,7 @@ const PHI_ACCRUAL: &[OptionSpec] = &[
         help: "how many intervals between heartbeats are remembered of each neighbour",
     },
     OptionSpec {
-        name: "phi-least-deviation",
+        name: "phi-min-deviation",
         values: Values::Text("duration"),
         default: "5ms",
         help: "the standard deviation to assume at least",
@@ -352,8 +352,8 @@ impl<'a> Options<'a> {
         let interval = self.positive("heartbeat-interval")?.unwrap_or(Duration::from_millis(100));
         let threshold = self.number("phi-threshold", 1..=100)?.unwrap_or(8) as u32;
         let window = self.number("phi-window", 2..=10_000)?.unwrap_or(100) as usize;
-        let least_deviation = self.duration("phi-least-deviation")?.unwrap_or(Duration::from_millis(5));
-        Ok(phi_accrual::Config::new(interval, threshold, window, least_deviation))
+        let min_deviation = self.duration("phi-min-deviation")?.unwrap_or(Duration::from_millis(5));
+        Ok(phi_accrual::Config::new(interval, threshold, window, min_deviation))
     }
 }
 

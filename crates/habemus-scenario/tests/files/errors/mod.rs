@@ -322,8 +322,8 @@ fn options_random_faults_and_workload() {
     );
     assert_eq!(random("cuts = \"2/sec\""), "f.toml:5:8: unknown unit of time `sec`: did you mean `s`?");
     assert_eq!(
-        random("most-down = 6"),
-        "f.toml:5:13: expected a number of processes from 1 to 5, found the integer 6"
+        random("max-down = 6"),
+        "f.toml:5:12: expected a number of processes from 1 to 5, found the integer 6"
     );
     assert_eq!(
         table_error("workload", "clients = []"),

@@ -34,20 +34,20 @@ impl Layout {
         let name = scene.processes.iter().map(|id| id.to_string().len()).max().unwrap_or(1);
         let first = time + 2 + name / 2;
         let gaps = scene.processes.len().saturating_sub(1);
-        let least = (name + 1).max(3);
+        let min = (name + 1).max(3);
         let inside = || {
-            let pitch = rows.iter().map(|row| pitch_for(&row.what)).max().unwrap_or(0).max(least);
+            let pitch = rows.iter().map(|row| pitch_for(&row.what)).max().unwrap_or(0).max(min);
             let tail = words_right_of_last(rows, gaps);
-            let most = width.checked_sub(first + tail)? / gaps.max(1);
+            let max = width.checked_sub(first + tail)? / gaps.max(1);
             let comfortable = (pitch + 4).clamp(12, WIDEST.max(pitch));
-            (pitch <= most).then(|| Layout { width, time, first, pitch: comfortable.min(most), margin: None })
+            (pitch <= max).then(|| Layout { width, time, first, pitch: comfortable.min(max), margin: None })
         };
         let beside = || {
             let longest = rows.iter().map(|row| columns(&margin_words(scene, &row.what))).max().unwrap_or(0);
             let margin = longest.clamp(NARROWEST_MARGIN, (width * 2 / 5).max(NARROWEST_MARGIN));
             let pitch = (width.checked_sub(first + 3 + margin)? / gaps.max(1)).min(12);
             let margin = Some(first + gaps * pitch + 3);
-            (pitch >= least).then_some(Layout { width, time, first, pitch, margin })
+            (pitch >= min).then_some(Layout { width, time, first, pitch, margin })
         };
         inside().or_else(beside)
     }

@@ -60,15 +60,15 @@ fn drawn(request: &Request<'_>, m: usize) -> Vec<Address> {
 }
 
 /// Messages that one run may send at most: they grow as n to the power of m+1.
-const MOST_MESSAGES: f64 = 20_000_000.0;
+const MAX_MESSAGES: f64 = 20_000_000.0;
 
 /// Refuses an m with which a run would send beyond reason.
 pub(super) fn within_reason(m: usize, messages: f64) -> Result<(), SetupError> {
-    if messages <= MOST_MESSAGES {
+    if messages <= MAX_MESSAGES {
         return Ok(());
     }
     let reason = format!(
-        "expected a smaller number, for this would be {messages:.0} messages; at most {MOST_MESSAGES} are sent"
+        "expected a smaller number, for this would be {messages:.0} messages; at most {MAX_MESSAGES} are sent"
     );
     Err(SetupError::Value { option: "m", value: m.to_string(), reason })
 }

@@ -41,13 +41,13 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "the weight of each process's vote, in order",
         },
         OptionSpec {
-            name: "least-timeout",
+            name: "min-timeout",
             values: Values::Text("duration"),
             default: "150ms",
             help: "how long to wait for a leader at least; so long nobody else is voted for after a heartbeat",
         },
         OptionSpec {
-            name: "most-timeout",
+            name: "max-timeout",
             values: Values::Text("duration"),
             default: "300ms",
             help: "how long to wait for a leader at most",
@@ -106,7 +106,7 @@ fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) ->
 /// A candidate asks everybody twice and announces itself, and everybody answers; if all stand at once, chance decides
 /// how often they do.
 fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
-    let plain = ["variant", "weights", "interval", "least-timeout", "most-timeout", "lease"];
+    let plain = ["variant", "weights", "interval", "min-timeout", "max-timeout", "lease"];
     if start == Start::All || plain.iter().any(|name| option(name).is_some()) {
         return None;
     }
@@ -131,16 +131,16 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
     if !weights.is_empty() && weights.iter().all(|weight| *weight == 0) {
         return Err(unfit("weights", &format!("{weights:?}"), "at least one vote that weighs something"));
     }
-    let least = options.positive("least-timeout")?.unwrap_or(*default.timeout.start());
-    let most = options.positive("most-timeout")?.unwrap_or((*default.timeout.end()).max(least * 2));
-    if most < least {
-        return Err(unfit("most-timeout", &format!("{most:?}"), "at least as much as least-timeout"));
+    let min = options.positive("min-timeout")?.unwrap_or(*default.timeout.start());
+    let max = options.positive("max-timeout")?.unwrap_or((*default.timeout.end()).max(min * 2));
+    if max < min {
+        return Err(unfit("max-timeout", &format!("{max:?}"), "at least as much as min-timeout"));
     }
     let drift = options.number("max-drift", 0..=90)?.unwrap_or(default.max_drift_percent.into());
     let config = Config {
         variant: options.choice("variant", &variants)?.unwrap_or(default.variant),
         weights,
-        timeout: least..=most,
+        timeout: min..=max,
         interval: options.positive("interval")?.unwrap_or(default.interval),
         pre_vote: options.flag("pre-vote")?.unwrap_or(default.pre_vote),
         lease: options.flag("lease")?.unwrap_or(default.lease),

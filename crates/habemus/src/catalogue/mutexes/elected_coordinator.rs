@@ -60,7 +60,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             name: "election-*",
             values: Values::Text("as the election says"),
             default: "as the election says",
-            help: "any option of the election, such as election-least-timeout",
+            help: "any option of the election, such as election-min-timeout",
         },
         OptionSpec {
             name: "lease",

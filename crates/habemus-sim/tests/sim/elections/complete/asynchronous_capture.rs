@@ -252,9 +252,9 @@ fn with_equal_delays_the_worst_order_known_costs_3n_log_n_less_n_plus_1() {
     let network = Network { latency: Latency::Constant(Duration::from_millis(5)), ..Network::default() };
     let arrangement = Arrangement::Worst;
     let request = CostRequest { network, arrangement, ..request("capture-async", &POWERS, &[]) };
-    for CostPoint { processes: n, least, most, .. } in measure(&request) {
+    for CostPoint { processes: n, min, max, .. } in measure(&request) {
         let messages = (3 * n * n.ilog2() as usize + 1 - n) as u64;
-        assert_eq!((least, most), (messages, messages), "n = {n}");
+        assert_eq!((min, max), (messages, messages), "n = {n}");
     }
 }
 

@@ -116,13 +116,13 @@ fn for_each_order(ids: &mut Vec<u64>, from: usize, see: &mut impl FnMut(&[u64]))
 #[test]
 fn no_order_costs_more_than_the_one_like_a_ruler() {
     for (n, messages) in [(2, 4), (4, 15), (8, 43)] {
-        let mut most = 0;
+        let mut max = 0;
         for_each_order(&mut (1..=n).rev().collect(), 1, &mut |ids| {
             let mut simulation = simulation(ids, 0..ids.len(), Order::Ring, Messages(0));
             simulation.run(Limits::quiet());
-            most = most.max(simulation.observer().0);
+            max = max.max(simulation.observer().0);
         });
-        assert_eq!(most, messages, "n = {n}");
+        assert_eq!(max, messages, "n = {n}");
     }
 }
 
