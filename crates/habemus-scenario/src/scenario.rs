@@ -12,7 +12,7 @@ pub struct Scenario {
     pub notes: Option<String>,
     /// The algorithm's name in the catalogue.
     pub algorithm: String,
-    /// The identifiers, in the order of their places in the topology.
+    /// The identifiers, in the order of their addresses in the topology.
     pub ids: Vec<u64>,
     /// How the processes are connected; `None` leaves it to the algorithm.
     pub topology: Option<TopologyChoice>,

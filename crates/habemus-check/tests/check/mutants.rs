@@ -31,9 +31,9 @@ fn crash_and_recover(setting: &mut Setting) {
 fn cases() -> Vec<Case> {
     let timely = |setting: &mut Setting| setting.timers = Timers::MessagesFirst;
     let steps = |max: u32| move |setting: &mut Setting| setting.max_depth = Some(max);
-    let starts = |places: &'static [u32]| {
+    let starts = |addresses: &'static [u32]| {
         move |setting: &mut Setting| {
-            setting.start = Start::These(places.iter().copied().map(Address).collect());
+            setting.start = Start::These(addresses.iter().copied().map(Address).collect());
         }
     };
     let majority = |ids: u64| model("majority", ids).option("pre-vote", "false").option("lease", "false");

@@ -68,7 +68,7 @@ struct Whisper {
 enum Leader {
     /// Whoever began.
     WhoBegan,
-    /// The process at the first place, which should not say that all are alike.
+    /// The process at the first address, which should not say that all are alike.
     TheFirst,
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct SystemFlags {
     /// How many processes; their identifiers are 1 to N.
     #[arg(short = 'n', long, value_name = "N", conflicts_with = "ids", help_heading = "System")]
     processes: Option<usize>,
-    /// The identifiers, in the order of their places: 3,17,24 or 0..7.
+    /// The identifiers, in the order of their addresses: 3,17,24 or 0..7.
     #[arg(long, value_name = "IDS", help_heading = "System")]
     ids: Option<String>,
     /// How the processes are connected: complete, ring, grid, …

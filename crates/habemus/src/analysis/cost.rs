@@ -25,7 +25,7 @@ pub enum Start {
 /// A system laid out for a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arranged {
-    /// The identifiers in the order of their places.
+    /// The identifiers in the order of their addresses.
     pub ids: Vec<Id>,
     /// Those that are given the problem's first command ("elect", "acquire").
     pub start: Vec<Id>,

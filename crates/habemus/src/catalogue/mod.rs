@@ -132,7 +132,7 @@ impl Entry {
 pub struct Request<'a> {
     /// The algorithm's name.
     pub algorithm: &'a str,
-    /// The identifiers, by place.
+    /// The identifiers, by address.
     pub ids: Vec<Id>,
     /// How they are connected; `None`: the algorithm's first topology.
     pub shape: Option<Shape>,
@@ -185,7 +185,7 @@ impl<P: Process> Setup<P> {
     fn new(entry: &'static Entry, system: System<P>, preference: Option<Vec<u32>>, shape: &Shape) -> Self {
         Setup {
             entry,
-            population: Population { ids: system.ids.to_vec(), preference, places: 1 },
+            population: Population { ids: system.ids.to_vec(), preference, permits: 1 },
             system,
             oracle: None,
             perpetual: false,

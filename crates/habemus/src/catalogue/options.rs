@@ -307,8 +307,8 @@ impl<'a> Options<'a> {
             otherwise(value).or_else(|| {
                 let address = |word: &str| {
                     let id = Id(word.trim().parse().ok()?);
-                    let place = self.request.ids.iter().position(|other| *other == id)?;
-                    Some(Address(place as u32))
+                    let address = self.request.ids.iter().position(|other| *other == id)?;
+                    Some(Address(address as u32))
                 };
                 value.split(',').map(address).collect()
             })

@@ -6,7 +6,7 @@ use crate::topology::{Complete, Topology};
 /// In which order a candidate tries its neighbours. The notes leave it open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// By address, beginning after its own and going round: candidates begin at different places.
+    /// By address, beginning after its own and going round: candidates begin at different addresses.
     #[default]
     Ring,
     /// By address, beginning with the first: candidates fight for the same processes from the start.

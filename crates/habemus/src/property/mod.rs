@@ -29,7 +29,7 @@ pub struct Population {
     /// promises no particular leader.
     pub preference: Option<Vec<u32>>,
     /// How many may be in the critical section at once: one, unless it is a car park.
-    pub places: usize,
+    pub permits: usize,
 }
 
 impl Population {
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_crowd_is_named_by_its_first_few() {
-        let who = Population { ids: (1..=100).map(Id).collect(), preference: None, places: 1 };
+        let who = Population { ids: (1..=100).map(Id).collect(), preference: None, permits: 1 };
         let first = |count: u32| crowd((0..count).map(Address), &who);
         assert_eq!(first(0), "nobody");
         assert_eq!(first(3), "1, 2 and 3");

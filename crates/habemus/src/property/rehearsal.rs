@@ -25,7 +25,7 @@ impl<P: Problem, M: Monitor<P>> Rehearsal<P, M> {
         let who = Population {
             ids: ids.iter().map(|id| Id(u64::from(*id))).collect(),
             preference: Some(ids.to_vec()),
-            places: 1,
+            permits: 1,
         };
         let monitor = monitor(&who);
         Rehearsal { monitor, who, now: Duration::ZERO, violation: None, problem: PhantomData }

@@ -404,9 +404,9 @@ fn a_report_says_how_much_and_how_fairly_a_lock_serves() {
 
 /// S1's car park, and those who only look.
 #[test]
-fn places_and_sharing_let_more_inside_and_no_more_than_that() {
-    for (places, seeds) in [("2", 10), ("3", 10)] {
-        let scenario = with(&loops("coordinator", 6, 5), &[("places", places)]);
+fn permits_and_sharing_let_more_inside_and_no_more_than_that() {
+    for (permits, seeds) in [("2", 10), ("3", 10)] {
+        let scenario = with(&loops("coordinator", 6, 5), &[("permits", permits)]);
         assert_kept(&scenario, seeds);
     }
     let share = |at, id| Cue {

@@ -62,8 +62,8 @@ fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn C
         (Start::One, Arrangement::Random) => vec![ids[chooser.choose(n as u32) as usize]],
         // The successor of the best: its message goes all the way round to the best before the best stands.
         (Start::One, Arrangement::Worst) => {
-            let place = ids.iter().position(|id| *id == best).expect("the best is among them");
-            vec![ids[(place + 1) % n]]
+            let address = ids.iter().position(|id| *id == best).expect("the best is among them");
+            vec![ids[(address + 1) % n]]
         }
     };
     Arranged { ids, start, down: Vec::new() }

@@ -94,8 +94,9 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
 /// Identifiers drawn at random, so that each run has other candidates. No order is better than another.
 fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
     const APART: u32 = 1 << 20;
-    let ids: Vec<Id> =
-        (0..n as u64).map(|place| Id(place * u64::from(APART) + u64::from(chooser.choose(APART)))).collect();
+    let ids: Vec<Id> = (0..n as u64)
+        .map(|address| Id(address * u64::from(APART) + u64::from(chooser.choose(APART))))
+        .collect();
     let start = match start {
         Start::All => ids.clone(),
         Start::One => vec![ids[chooser.choose(n as u32) as usize]],

@@ -94,7 +94,7 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
 fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
     let ids = match arrangement {
         Arrangement::Random => shuffled_ids(n, chooser),
-        // Every place but the first of a named shape has a neighbour before it: there is one source.
+        // Every address but the first of a named shape has a neighbour before it: there is one source.
         Arrangement::Best => (1..=n as u64).map(Id).collect(),
         Arrangement::Worst => folded_ids(n),
     };
@@ -106,14 +106,14 @@ fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn C
     Arranged { ids, start, down: Vec::new() }
 }
 
-/// The identifiers 1 … n such that every other place has a lower one, of those places every other has a still
+/// The identifiers 1 … n such that every other address has a lower one, of those addresses every other has a still
 /// lower one, and so on: on a ring only every other source falls in each iteration.
 fn folded_ids(n: usize) -> Vec<Id> {
-    let mut places: Vec<usize> = (0..n).collect();
-    places.sort_by_key(|place| place.reverse_bits());
+    let mut addresses: Vec<usize> = (0..n).collect();
+    addresses.sort_by_key(|address| address.reverse_bits());
     let mut ids = vec![Id(0); n];
-    for (id, place) in (1..).zip(places) {
-        ids[place] = Id(id);
+    for (id, address) in (1..).zip(addresses) {
+        ids[address] = Id(id);
     }
     ids
 }

@@ -48,7 +48,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "whether holders get a token that the resource checks",
         },
         OptionSpec {
-            name: "places",
+            name: "permits",
             values: Values::Text("number from 1"),
             default: "1",
             help: "how many may be inside at once, as in S1's car park",
@@ -70,13 +70,13 @@ pub(in crate::catalogue) fn build(
         timeout: options.duration_or_none("timeout")?.flatten(),
         lease: options.duration_or_none("lease")?.flatten(),
         fencing: options.flag("fencing")?.unwrap_or(false),
-        places: options.number("places", 1..=u64::from(u32::MAX))?.unwrap_or(1) as usize,
+        permits: options.number("permits", 1..=u64::from(u32::MAX))?.unwrap_or(1) as usize,
     };
-    let places = config.places;
+    let permits = config.permits;
     let system: System<Coordinator> =
         System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
     let mut setup = Setup::new(entry, system, None, &shape);
-    setup.population.places = places;
+    setup.population.permits = permits;
     Ok(setup.into())
 }
 

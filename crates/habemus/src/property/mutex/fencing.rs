@@ -93,7 +93,7 @@ impl Monitor<Mutex> for Fencing {
     fn observe(&mut self, seen: &Observation<'_, Mutex>, who: &Population) -> Result<(), Violation> {
         self.sharing.observe(seen, self.holders.contains_key(&seen.process));
         // Who parks a car does not write, and who shares does not either.
-        if who.places > 1 || self.sharing.contains(seen.process) {
+        if who.permits > 1 || self.sharing.contains(seen.process) {
             return Ok(());
         }
         match seen.what {

@@ -8,7 +8,7 @@ use crate::property::{End, Monitor, Observation, Population, Verdict, Violation,
 
 /// EM1 (S1, safety): at most one process at a time is in the critical section.
 ///
-/// Where there are more places, as in S1's car park, at most so many; and those who asked to share may be inside
+/// Where there are more permits, as in S1's car park, at most so many; and those who asked to share may be inside
 /// together, but not with one who did not.
 ///
 /// A process is inside until it is told that it has left; a crash takes it out as well.
@@ -36,7 +36,7 @@ impl Monitor<Mutex> for OneInside {
         let shares = self.sharing.contains(seen.process);
         let others: Vec<Address> = self.inside.others(seen.process).collect();
         let in_harmony = others.iter().all(|other| self.sharing.contains(*other) == shares);
-        if in_harmony && (shares || others.len() < who.places) {
+        if in_harmony && (shares || others.len() < who.permits) {
             return Ok(());
         }
         let were = if others.len() == 1 { "was" } else { "were" };
@@ -79,9 +79,9 @@ mod tests {
 
     /// S1's car park has N places.
     #[test]
-    fn where_there_are_more_places_more_may_enter() {
+    fn where_there_are_more_permits_more_may_enter() {
         let mut run = Rehearsal::started([1, 2, 3], |_| OneInside::default());
-        run.who.places = 2;
+        run.who.permits = 2;
         run.output(1, ENTERED);
         run.output(2, ENTERED);
         assert_eq!(run.violation(), None);

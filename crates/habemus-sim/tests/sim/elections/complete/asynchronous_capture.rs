@@ -72,7 +72,7 @@ impl Global {
     }
 }
 
-/// Every global state that can come about if these places start, each at any time.
+/// Every global state that can come about if these addresses start, each at any time.
 fn reachable(system: &System<CaptureAsync>, start: impl IntoIterator<Item = u32>) -> HashSet<Global> {
     let first = Global {
         processes: vec![CaptureAsync::default(); system.len()],
@@ -99,7 +99,7 @@ fn in_every_interleaving_exactly_one_leads_and_theorem_5_3_holds() {
         for n in 1..=4 {
             let system = system(n, Variant::Corrected, order);
             for bits in 1_u32..1 << n {
-                let start = (0..n as u32).filter(|place| bits >> place & 1 == 1);
+                let start = (0..n as u32).filter(|address| bits >> address & 1 == 1);
                 for state in reachable(&system, start) {
                     assert!(keeps_to_theorem_5_3(&state.processes));
                     assert!(state.leaders() <= 1);
@@ -174,13 +174,13 @@ fn keeps_to_the_theorems(n: usize, step: usize, order: Order, seed: u64) {
     let system = system(n, Variant::Corrected, order);
     let mut simulation = Simulation::plain(system, &network, seed, Attempts::default());
     simulation.start();
-    for place in (0..n).step_by(step) {
-        simulation.command(Address(place as u32), Command::Elect);
+    for address in (0..n).step_by(step) {
+        simulation.command(Address(address as u32), Command::Elect);
     }
     let mut event = 0;
     loop {
         event += 1;
-        let process = |place| simulation.process(Address(place)).cloned();
+        let process = |address| simulation.process(Address(address)).cloned();
         let processes: Vec<CaptureAsync> = (0..n as u32).filter_map(process).collect();
         assert!(keeps_to_theorem_5_3(&processes), "n = {n}, seed {seed}, before event {event}");
         let limits = Limits { until: Until::Events(event), ..Limits::quiet() };
@@ -188,15 +188,15 @@ fn keeps_to_the_theorems(n: usize, step: usize, order: Order, seed: u64) {
             break;
         }
     }
-    assert_eq!((0..n as u32).filter(|&place| leads(&simulation, place)).count(), 1);
+    assert_eq!((0..n as u32).filter(|&address| leads(&simulation, address)).count(), 1);
     let Attempts { tried, messages } = simulation.into_observer();
     assert!(tried.len() >= n - 1 && event as usize > 2 * tried.len(), "each attempt takes two events");
     assert!(tried.len() <= 2 * n * n.ilog2() as usize + n, "n = {n}, seed {seed}: {}", tried.len());
     assert!(messages <= 6 * tried.len(), "n = {n}, seed {seed}: {messages} for {}", tried.len());
 }
 
-fn leads(simulation: &Simulation<CaptureAsync, Attempts>, place: u32) -> bool {
-    simulation.status(Address(place)) == Status::Leading
+fn leads(simulation: &Simulation<CaptureAsync, Attempts>, address: u32) -> bool {
+    simulation.status(Address(address)) == Status::Leading
 }
 
 #[test]

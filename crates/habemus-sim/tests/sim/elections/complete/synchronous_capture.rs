@@ -34,7 +34,7 @@ fn the_best_of_any_set_of_candidates_leads() {
     assert_eq!(elects(&lowest).leader, Some(3));
 }
 
-/// A run in which these places start, before its first pulse.
+/// A run in which these addresses start, before its first pulse.
 fn simulation<O: Observer<Synchronous<CaptureSync>>>(
     ids: &[u64],
     start: impl IntoIterator<Item = usize>,
@@ -47,8 +47,8 @@ fn simulation<O: Observer<Synchronous<CaptureSync>>>(
         System::new(Complete::new(ids.len()), all, config).expect("the identifiers differ");
     let mut simulation = Simulation::plain(system, &network("capture-sync"), 1, observer);
     simulation.start();
-    for place in start {
-        simulation.command(Address(place as u32), Command::Elect);
+    for address in start {
+        simulation.command(Address(address as u32), Command::Elect);
     }
     simulation
 }
@@ -61,8 +61,8 @@ fn survivors(ids: &[u64], start: impl IntoIterator<Item = usize>, order: Order) 
         // Pulse s begins s and a half pulses after the start: half a pulse later it is over.
         let until = Until::Time(DEFAULT_PULSE * (pulse + 1));
         simulation.run(Limits { until, ..Limits::quiet() });
-        let process = |place| simulation.process(Address(place)).expect("nobody crashes");
-        survivors.push((0..ids.len() as u32).filter(|&place| process(place).round.candidate).count());
+        let process = |address| simulation.process(Address(address)).expect("nobody crashes");
+        survivors.push((0..ids.len() as u32).filter(|&address| process(address).round.candidate).count());
     }
     survivors
 }
@@ -87,7 +87,7 @@ fn candidates_get_fewer_as_theorem_5_1_says() {
         keeps_to_theorem_5_1(&ids, (0..n).step_by(3), Order::Address);
     }
     for bits in 1_usize..1 << 6 {
-        let start = (0..6).filter(|place| bits >> place & 1 == 1);
+        let start = (0..6).filter(|address| bits >> address & 1 == 1);
         keeps_to_theorem_5_1(&shuffled(6, bits as u64), start, Order::Ring);
     }
 }
@@ -99,7 +99,7 @@ fn in_the_worst_order_each_set_halves_the_candidates() {
     assert_eq!(keeps_to_theorem_5_1(&ids, 0..8, Order::Ring), [8, 4, 2, 1]);
 }
 
-/// Every order of the identifiers from this place on.
+/// Every order of the identifiers from this address on.
 fn for_each_order(ids: &mut Vec<u64>, from: usize, see: &mut impl FnMut(&[u64])) {
     if from == ids.len() {
         see(ids);
