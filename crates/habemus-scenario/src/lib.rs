@@ -38,5 +38,5 @@ pub use parse::{Parsed, parse, read};
 pub use processes::{MAX_PROCESSES, Processes};
 pub use resources::{command_and_name, is_name};
 pub use scenario::*;
-pub use source::{Place, SourceMap};
+pub use source::{Location, SourceMap};
 pub use write::to_toml;
