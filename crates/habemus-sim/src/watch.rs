@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use habemus::clock::VectorClock;
-use habemus::property::{End, Monitor, Observation, Population, Verdict, Violation, What};
+use habemus::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation};
 use habemus::{Address, Id, Message, Problem, Process, Status, Suspicion};
 use habemus_report::{Standing, Statistics};
 use habemus_trace::{Dropped, Happening, Header, Record, Trace};
@@ -207,7 +207,7 @@ impl<P: Process> Watch<P> {
         self.buffer = postcard::to_extend(value, buffer).expect("a plain value can always be serialised");
     }
 
-    fn observe(&mut self, at: Time, process: Address, what: What<'_, P::Problem>) {
+    fn observe(&mut self, at: Time, process: Address, what: ObservedEvent<'_, P::Problem>) {
         let clock = self.clocks.as_ref().map(|clocks| &clocks[process.index()]);
         let seen = Observation { at: Duration::from_nanos(at), process, clock, what };
         let mut broken = Vec::new();
@@ -292,7 +292,7 @@ impl<P: Process> Observer<P> for Watch<P> {
                 self.digest(4, at, process, process, &recovered);
                 self.become_status(at, process, Some(Status::Idle));
                 self.record(at, Some(process), |_| Happening::Start { recovered });
-                self.observe(at, process, What::Started);
+                self.observe(at, process, ObservedEvent::Started);
             }
             Notice::Crashed => {
                 self.statistics.crashes += 1;
@@ -300,7 +300,7 @@ impl<P: Process> Observer<P> for Watch<P> {
                 self.digest(5, at, process, process, &());
                 self.become_status(at, process, None);
                 self.record(at, Some(process), |_| Happening::Crash);
-                self.observe(at, process, What::Crashed);
+                self.observe(at, process, ObservedEvent::Crashed);
             }
             Notice::Paused => {
                 self.digest(6, at, process, process, &());
@@ -330,7 +330,7 @@ impl<P: Process> Observer<P> for Watch<P> {
                     value: serde_json::to_value(command).unwrap_or_default(),
                     status,
                 });
-                self.observe(at, process, What::Command(command));
+                self.observe(at, process, ObservedEvent::Command(command));
             }
             Notice::Output(output) => {
                 self.digest(10, at, process, process, output);
@@ -346,7 +346,7 @@ impl<P: Process> Observer<P> for Watch<P> {
                     value: serde_json::to_value(output).unwrap_or_default(),
                     status,
                 });
-                self.observe(at, process, What::Output(output));
+                self.observe(at, process, ObservedEvent::Output(output));
             }
             Notice::Suspicion(suspicion) => {
                 self.digest(11, at, process, process, &suspicion);

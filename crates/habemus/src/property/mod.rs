@@ -64,12 +64,12 @@ pub struct Observation<'a, P: Problem> {
     /// The vector clock of the event, where the driver keeps one.
     pub clock: Option<&'a VectorClock>,
     /// What.
-    pub what: What<'a, P>,
+    pub what: ObservedEvent<'a, P>,
 }
 
 /// What can be observed of a process from outside.
 #[derive(Debug)]
-pub enum What<'a, P: Problem> {
+pub enum ObservedEvent<'a, P: Problem> {
     /// It started, for the first time or again.
     Started,
     /// It crashed: it is neither leader nor inside any more.
@@ -87,12 +87,12 @@ impl<P: Problem> Clone for Observation<'_, P> {
     }
 }
 impl<P: Problem> Copy for Observation<'_, P> {}
-impl<P: Problem> Clone for What<'_, P> {
+impl<P: Problem> Clone for ObservedEvent<'_, P> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<P: Problem> Copy for What<'_, P> {}
+impl<P: Problem> Copy for ObservedEvent<'_, P> {}
 
 /// One property, watched.
 pub trait Monitor<P: Problem> {

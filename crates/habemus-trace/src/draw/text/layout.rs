@@ -1,7 +1,7 @@
 //! Where things are in the text: which column each process has, and where the words go.
 
 use super::line::columns;
-use crate::draw::rows::{Row, What};
+use crate::draw::rows::{Row, RowContent};
 use crate::draw::scene::Scene;
 use crate::draw::words;
 
@@ -59,22 +59,25 @@ impl Layout {
 }
 
 /// The words that a row has beside the diagram.
-pub(super) fn margin_words(scene: &Scene<'_>, what: &What) -> String {
+pub(super) fn margin_words(scene: &Scene<'_>, what: &RowContent) -> String {
     match what {
-        What::Sends { .. } => words_at(scene, what),
-        What::Message { label, lost, .. } => match lost {
+        RowContent::Sends { .. } => words_at(scene, what),
+        RowContent::Message { label, lost, .. } => match lost {
             Some(why) => format!("{label}: {}", words::reason(*why)),
             None => label.clone(),
         },
-        What::Mark { column, text, .. } => format!("{} {text}", scene.processes[*column]),
-        What::Silence(_) | What::Network { .. } | What::Cycle | What::Violation { .. } => String::new(),
+        RowContent::Mark { column, text, .. } => format!("{} {text}", scene.processes[*column]),
+        RowContent::Silence(_)
+        | RowContent::Network { .. }
+        | RowContent::Cycle
+        | RowContent::Violation { .. } => String::new(),
     }
 }
 
 /// The words that a row has next to a lifeline.
-pub(super) fn words_at(scene: &Scene<'_>, what: &What) -> String {
+pub(super) fn words_at(scene: &Scene<'_>, what: &RowContent) -> String {
     match what {
-        What::Sends { from, to, label } => {
+        RowContent::Sends { from, to, label } => {
             let others = scene.processes.len() - 1;
             let receivers = match to.len() {
                 many if many == others && many > 1 && !to.contains(from) => "all".into(),
@@ -82,16 +85,19 @@ pub(super) fn words_at(scene: &Scene<'_>, what: &What) -> String {
             };
             format!("{label} → {receivers}")
         }
-        What::Mark { text, .. } => text.clone(),
-        What::Message { label, .. } => label.clone(),
-        What::Silence(_) | What::Network { .. } | What::Cycle | What::Violation { .. } => String::new(),
+        RowContent::Mark { text, .. } => text.clone(),
+        RowContent::Message { label, .. } => label.clone(),
+        RowContent::Silence(_)
+        | RowContent::Network { .. }
+        | RowContent::Cycle
+        | RowContent::Violation { .. } => String::new(),
     }
 }
 
 /// How far apart two processes must be so that the row's label fits on its arrow, between two dashes.
-fn pitch_for(what: &What) -> usize {
+fn pitch_for(what: &RowContent) -> usize {
     match what {
-        What::Message { from, to, label, .. } if from != to => {
+        RowContent::Message { from, to, label, .. } if from != to => {
             (columns(label) + 3).div_ceil(from.abs_diff(*to))
         }
         _ => 0,
@@ -101,8 +107,8 @@ fn pitch_for(what: &What) -> usize {
 /// How much room the words of the last process take.
 fn words_right_of_last(rows: &[Row], last: usize) -> usize {
     let words = rows.iter().map(|row| match &row.what {
-        What::Mark { column, text, .. } if *column == last => columns(text) + 3,
-        What::Message { from, to, label, .. } if from == to && *from == last => columns(label) + 3,
+        RowContent::Mark { column, text, .. } if *column == last => columns(text) + 3,
+        RowContent::Message { from, to, label, .. } if from == to && *from == last => columns(label) + 3,
         _ => 1,
     });
     words.max().unwrap_or(1).min(NARROWEST_MARGIN)

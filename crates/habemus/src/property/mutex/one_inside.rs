@@ -4,7 +4,7 @@ use super::inside::Inside;
 use super::sharing::Sharing;
 use crate::Address;
 use crate::mutex::{Mutex, Output};
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, at, crowd};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, at, crowd};
 
 /// EM1 (S1, safety): at most one process at a time is in the critical section.
 ///
@@ -30,7 +30,7 @@ impl Monitor<Mutex> for OneInside {
     fn observe(&mut self, seen: &Observation<'_, Mutex>, who: &Population) -> Result<(), Violation> {
         self.inside.observe(seen);
         self.sharing.observe(seen, self.inside.contains(seen.process));
-        if !matches!(seen.what, What::Output(Output::Entered { .. })) {
+        if !matches!(seen.what, ObservedEvent::Output(Output::Entered { .. })) {
             return Ok(());
         }
         let shares = self.sharing.contains(seen.process);
