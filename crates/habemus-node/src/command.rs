@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::{Args, Parser, ValueEnum};
 use habemus::catalogue::{Setup, Shape};
 use habemus::{Id, ProblemKind, Process, SystemError};
-use habemus_machine::Facts;
+use habemus_machine::{Facts, Labels};
 use habemus_scenario::{Processes, script, units};
 use serde::Deserialize;
 use tokio::signal::unix::{SignalKind, signal};
@@ -233,7 +233,7 @@ fn ended(result: Result<(), CommandError>) -> ExitCode {
 }
 
 /// What makes the process that the settings ask for; the flag says whether labels are wanted.
-type MakeSubject<'a> = Box<dyn FnOnce(&Settings, bool) -> Result<Subject, SettingsError> + 'a>;
+type MakeSubject<'a> = Box<dyn FnOnce(&Settings, Labels) -> Result<Subject, SettingsError> + 'a>;
 
 impl NodeArgs {
     /// Runs the node until it is told to stop.
@@ -258,7 +258,7 @@ impl NodeArgs {
         if settings.algorithm.is_empty() {
             setup.entry.name.clone_into(&mut settings.algorithm);
         }
-        let make = |settings: &Settings, describe: bool| Subject::of_its_own(setup, settings, describe);
+        let make = |settings: &Settings, labels: Labels| Subject::of_its_own(setup, settings, labels);
         self.run_settings(settings, Box::new(make))
     }
 
@@ -437,7 +437,8 @@ async fn run_until_stopped(settings: Settings, make: MakeSubject<'_>) -> Result<
             let _ = std::io::stdout().lock().write_all(&line);
         }) as crate::engine::Listener
     });
-    let subject = make(&settings, settings.trace || listener.is_some()).map_err(NodeError::from)?;
+    let labels = Labels::of_a_run(settings.trace || listener.is_some());
+    let subject = make(&settings, labels).map_err(NodeError::from)?;
     let mut node = Node::launch(settings, subject, listener).await?;
     let supervisor = node.supervisor();
     if !supervised && waits_to_be_told(node.facts()) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use habemus::catalogue::Setup;
 use habemus::{ProblemKind, Process};
-use habemus_machine::{Facts, Random};
+use habemus_machine::{Facts, Labels, Random};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -89,7 +89,8 @@ impl Node {
     /// # Errors
     /// As [`start`](Node::start).
     pub async fn start_reporting(settings: Settings, listener: Option<Listener>) -> Result<Node, NodeError> {
-        let subject = Subject::of_the_catalogue(&settings, settings.trace || listener.is_some())?;
+        let labels = Labels::of_a_run(settings.trace || listener.is_some());
+        let subject = Subject::of_the_catalogue(&settings, labels)?;
         Node::launch(settings, subject, listener).await
     }
 
@@ -130,7 +131,7 @@ impl Node {
     /// # }
     /// ```
     pub async fn start_with<P: Process>(setup: Setup<P>, settings: Settings) -> Result<Node, NodeError> {
-        let subject = Subject::of_its_own(setup, &settings, settings.trace)?;
+        let subject = Subject::of_its_own(setup, &settings, Labels::of_a_run(settings.trace))?;
         Node::launch(settings, subject, None).await
     }
 

@@ -30,7 +30,7 @@ use crate::recorder::{Recorder, Wall};
 use crate::store::{Directory, StoreError};
 use crate::timers::Timers;
 use crate::transport::frame::Body;
-use crate::transport::{Arrivals, Guests, Outgoing, Shared};
+use crate::transport::{Arrivals, Guests, Outgoing, Shared, WhileAway};
 use crate::{MAX_LOCKS, is_name};
 use breakpoints::Breakpoints;
 use client::Client;
@@ -283,7 +283,7 @@ impl Engine {
         self.instances.insert(name.to_owned(), Instance::new(machine, store, recorder));
         if !name.is_empty() {
             for peer in self.parts.peers.iter().flatten() {
-                peer.send(Body::Open { name: name.to_owned() }, false);
+                peer.send(Body::Open { name: name.to_owned() }, WhileAway::Keep);
             }
         }
         self.carry_out(name, Cause::Start { recovered: recovered.is_some() }, step, base).await
@@ -314,7 +314,7 @@ impl Engine {
                     outgoing.hint();
                     // It may be a new life, which knows of no locks.
                     for name in self.instances.keys().filter(|name| !name.is_empty()) {
-                        outgoing.send(Body::Open { name: name.clone() }, false);
+                        outgoing.send(Body::Open { name: name.clone() }, WhileAway::Keep);
                     }
                 }
             }
