@@ -12,7 +12,7 @@ pub struct Statistics {
     pub messages: u64,
     /// Messages sent, by kind.
     pub by_kind: BTreeMap<String, u64>,
-    /// Of those, the hum of detectors.
+    /// Of those, the background traffic of detectors.
     pub background: u64,
     /// Their size in bytes, as they would go over a wire.
     pub bytes: u64,

@@ -47,7 +47,7 @@ pub(super) fn posts(trace: &Trace) -> BTreeMap<Stamp, Post<'_>> {
     posts
 }
 
-/// Whether the event is part of the hum of a detector.
+/// Whether the event is part of the background traffic of a detector.
 pub(super) fn is_background(record: &Record, posts: &BTreeMap<Stamp, Post<'_>>) -> bool {
     match &record.what {
         Happening::Send { background, .. }
