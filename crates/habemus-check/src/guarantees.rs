@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::check::check;
 use crate::error::CheckError;
 use crate::handle::CheckHandle;
-use crate::report::{CheckReport, Extent, Verdict};
+use crate::report::{CheckReport, CheckVerdict, Extent};
 use crate::selection::NEEDS_CLOCKS;
 use crate::setting::{Properties, Setting, Start, Timers};
 
@@ -159,10 +159,10 @@ impl Model {
         }
         let cells = report.properties.iter().filter_map(|line| {
             let cell = match line.verdict {
-                Verdict::Holds => Cell::Proved,
-                Verdict::Violated => Cell::Refuted(line.steps.unwrap_or(0)),
-                Verdict::NotFound => Cell::Open,
-                Verdict::NotCovered => return None,
+                CheckVerdict::Holds => Cell::Proved,
+                CheckVerdict::Violated => Cell::Refuted(line.steps.unwrap_or(0)),
+                CheckVerdict::NotFound => Cell::Open,
+                CheckVerdict::NotCovered => return None,
             };
             Some((line.name.clone(), cell))
         });

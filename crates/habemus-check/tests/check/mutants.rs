@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use habemus::Address;
 use habemus::catalogue::{ENTRIES, Entry, VariantKind};
 use habemus_check::guarantees::PROBLEMS;
-use habemus_check::{Setting, Start, Timers, Verdict};
+use habemus_check::{CheckVerdict, Setting, Start, Timers};
 
 use crate::help::{Model, model};
 
@@ -134,7 +134,7 @@ fn every_mutant_is_caught_where_the_algorithm_itself_is_not() {
         let model = model.property(property);
         let broken = model.clone().option("variant", mutant).run();
         let line = broken.property(property).expect("it was asked for");
-        assert_eq!(line.verdict, Verdict::Violated, "{} {mutant} {property}", model.algorithm);
+        assert_eq!(line.verdict, CheckVerdict::Violated, "{} {mutant} {property}", model.algorithm);
         assert!(line.counterexample.is_some() && line.explanation.is_some(), "{mutant}");
         // The algorithm itself is not to blame, as far as a test has time to see.
         let sound = model.with(|setting| setting.max_states = Some(20_000)).run();

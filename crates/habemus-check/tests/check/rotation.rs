@@ -5,7 +5,7 @@ use habemus::symmetry::{Part, Rotation, RotationSymmetric};
 use habemus::topology::Ring;
 use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{
-    CheckError, CheckHandle, CheckReport, DeliveryOrder, Properties, Setting, Verdict, check_system,
+    CheckError, CheckHandle, CheckReport, CheckVerdict, DeliveryOrder, Properties, Setting, check_system,
 };
 
 use crate::help::{model, setup};
@@ -50,7 +50,7 @@ fn a_counterexample_is_told_as_it_happened_and_not_as_it_was_kept() {
             broken.with(|setting| (setting.symmetry, setting.reduction) = (symmetry, false)).run()
         });
         let line = rotated.property(property).expect("it was asked for");
-        assert_eq!(line.verdict, Verdict::Violated, "{rotated:#?}");
+        assert_eq!(line.verdict, CheckVerdict::Violated, "{rotated:#?}");
         assert_eq!(line.steps, plain.property(property).and_then(|line| line.steps), "both are shortest");
         let trace = line.counterexample.as_ref().expect("it is broken");
         let replayed = habemus_check::replay(trace, None).expect("the processes do the same again");

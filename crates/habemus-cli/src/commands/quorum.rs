@@ -98,12 +98,12 @@ pub(crate) struct Tried {
     /// The probabilities that fit so many hits, with 99.9 % confidence.
     pub(crate) low: f64,
     pub(crate) high: f64,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: TrialVerdict,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Verdict {
+pub(crate) enum TrialVerdict {
     /// The figure lies within the interval.
     Agrees,
     /// It lies within, but so few hits are to be expected that this says little.
@@ -217,7 +217,7 @@ impl QuorumReport {
     pub(crate) fn disagrees(&self) -> bool {
         [&self.by_asking_all, &self.by_asking_worst, &self.by_asking_random]
             .iter()
-            .any(|tried| tried.verdict == Verdict::Disagrees)
+            .any(|tried| tried.verdict == TrialVerdict::Disagrees)
     }
 }
 
@@ -225,13 +225,13 @@ impl Tried {
     fn new(exact: LogProbability, hits: u64, samples: u64) -> Self {
         let (low, high) = confidence_interval(hits, samples, DOUBT);
         let verdict = if samples == 0 {
-            Verdict::NotTried
+            TrialVerdict::NotTried
         } else if exact.ln() < low.ln() - 1e-9 || exact.ln() > high.ln() + 1e-9 {
-            Verdict::Disagrees
+            TrialVerdict::Disagrees
         } else if exact.to_f64() * (samples as f64) < FEW_HITS {
-            Verdict::TooRare
+            TrialVerdict::TooRare
         } else {
-            Verdict::Agrees
+            TrialVerdict::Agrees
         };
         Tried { figure: exact.into(), hits, low: low.to_f64(), high: high.to_f64(), verdict }
     }
