@@ -545,11 +545,11 @@ mod tests {
 
     #[test]
     fn what_is_missing_or_wrong_is_named() {
-        let complaint = |args: NodeArgs| args.settings().unwrap_err().to_string();
-        assert!(complaint(NodeArgs { id: None, ..args() }).contains("--id"));
-        assert!(complaint(NodeArgs { data: None, ..args() }).contains("--data"));
-        assert!(complaint(NodeArgs { peers: vec!["1:a".to_owned()], ..args() }).contains("ID=HOST:PORT"));
-        assert!(complaint(NodeArgs { options: vec!["x".to_owned()], ..args() }).contains("NAME=VALUE"));
-        assert!(complaint(NodeArgs { begin_at: Some(-1.0), ..args() }).contains("since 1970"));
+        let error_of = |args: NodeArgs| args.settings().unwrap_err().to_string();
+        assert!(error_of(NodeArgs { id: None, ..args() }).contains("--id"));
+        assert!(error_of(NodeArgs { data: None, ..args() }).contains("--data"));
+        assert!(error_of(NodeArgs { peers: vec!["1:a".to_owned()], ..args() }).contains("ID=HOST:PORT"));
+        assert!(error_of(NodeArgs { options: vec!["x".to_owned()], ..args() }).contains("NAME=VALUE"));
+        assert!(error_of(NodeArgs { begin_at: Some(-1.0), ..args() }).contains("since 1970"));
     }
 }

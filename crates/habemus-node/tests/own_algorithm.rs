@@ -116,9 +116,9 @@ async fn settings_that_only_the_catalogue_understands_are_refused() {
     let strangers = Settings::new("roll-call", 1, [1, 3]);
     let bully = Settings::new("bully", 1, [1, 2]);
     let refused = [(detector, "detector"), (strangers, "processes [1, 2]"), (bully, "roll-call")];
-    for (settings, complaint) in refused {
+    for (settings, expected) in refused {
         match Node::start_with(setup(), settings).await {
-            Err(NodeError::Settings(why)) => assert!(why.to_string().contains(complaint), "{why}"),
+            Err(NodeError::Settings(why)) => assert!(why.to_string().contains(expected), "{why}"),
             other => panic!("{other:?}"),
         }
     }
