@@ -5,7 +5,9 @@ mod delays;
 pub mod draw;
 mod origin;
 mod trace;
+mod writer;
 
 pub use delays::MessageDelays;
 pub use origin::Origin;
 pub use trace::{Dropped, FORMAT, Happening, Header, ReadError, Record, Trace};
+pub use writer::TraceWriter;
