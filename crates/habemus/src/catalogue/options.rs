@@ -377,6 +377,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::catalogue::{ENTRIES, build};
+    use crate::signatures::{self, Scheme};
 
     fn read(text: &str) -> [Result<Option<Duration>, SetupError>; 3] {
         let given = BTreeMap::from([("delay".to_owned(), text.to_owned())]);
@@ -393,6 +395,33 @@ mod tests {
         let options = Options { request: &request };
         let or_none = options.duration_or_none("delay").map(Option::flatten);
         [options.duration("delay"), options.positive("delay"), or_none]
+    }
+
+    /// The catalogue says of each variant what it is, and the usual one first; its builders know the same ones.
+    #[test]
+    fn every_variant_that_is_listed_can_be_built() {
+        for entry in ENTRIES {
+            let option = entry.options.iter().find(|option| option.name == "variant");
+            assert_eq!(entry.variants().first().map(|usual| usual.name), option.map(|option| option.default));
+            for variant in entry.variants() {
+                let is_mutant = variant.kind == VariantKind::Mutant;
+                assert_eq!(variant.name.starts_with("mutant-"), is_mutant, "{} {}", entry.name, variant.name);
+                let given = BTreeMap::from([("variant".to_owned(), variant.name.to_owned())]);
+                let request = Request {
+                    algorithm: entry.name,
+                    ids: (1..=4).map(Id).collect(),
+                    shape: None,
+                    detector: None,
+                    options: &given,
+                    pulse: crate::DEFAULT_PULSE,
+                    seed: 0,
+                    signatures: Some(Scheme::Made(signatures::unsigned)),
+                };
+                if let Err(why) = build(&request) {
+                    panic!("{} {}: {why}", entry.name, variant.name);
+                }
+            }
+        }
     }
 
     #[test]
