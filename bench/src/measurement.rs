@@ -39,8 +39,8 @@ impl Measurement {
         let program = Path::new(command.get_program()).file_name().unwrap_or_default().display().to_string();
         let output = command.output().map_err(|error| format!("{program}: {error}"))?;
         if !output.status.success() {
-            let complaint = String::from_utf8_lossy(&output.stderr);
-            return Err(format!("{program}: {}: {complaint}", output.status));
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("{program}: {}: {stderr}", output.status));
         }
         let said = String::from_utf8_lossy(&output.stdout);
         said.parse().map_err(|()| format!("{program} said {said:?}"))

@@ -66,5 +66,5 @@ impl Election {
 
 /// From one to ten milliseconds: what every simulator of the token ring is set to.
 pub(crate) fn uniform() -> scenario::Latency {
-    scenario::Latency::Uniform { least: Duration::from_nanos(SHORTEST), most: Duration::from_nanos(LONGEST) }
+    scenario::Latency::Uniform { min: Duration::from_nanos(SHORTEST), max: Duration::from_nanos(LONGEST) }
 }

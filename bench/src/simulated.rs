@@ -27,7 +27,7 @@ pub(crate) fn traced(election: &Election) -> Measurement {
         let header = Header {
             format: habemus_trace::FORMAT,
             algorithm: "chang-roberts".to_owned(),
-            problem: election::Election::NAME.to_owned(),
+            problem: election::Election::KIND.to_string(),
             title: None,
             processes: ids.iter().map(|id| id.0).collect(),
             topology: "ring".to_owned(),
@@ -41,7 +41,7 @@ pub(crate) fn traced(election: &Election) -> Measurement {
 
 fn population(ids: &[Id]) -> Population {
     let preference = ids.iter().map(|id| id.0 as u32).collect();
-    Population { ids: ids.to_vec(), preference: Some(preference), places: 1 }
+    Population { ids: ids.to_vec(), preference: Some(preference), permits: 1 }
 }
 
 fn measure<O: Observer<ChangRoberts>>(election: &Election, observer: impl FnOnce(&[Id]) -> O) -> Measurement {

@@ -13,7 +13,7 @@ use crate::handle::CheckHandle;
 use crate::handlers::{Erased, Handlers};
 use crate::numbered::Numbered;
 use crate::refine::Searched;
-use crate::report::{CheckReport, PropertyLine, report};
+use crate::report::{CheckReport, CheckedProperty, report};
 use crate::selection::Selection;
 use crate::setting::Setting;
 use crate::world::World;
@@ -91,7 +91,7 @@ impl ErasedSystem {
     ) -> Result<CheckReport, CheckError> {
         let begin = Instant::now();
         let report = self.check_once(setting, selection, handle, begin)?;
-        let is_broken = |line: &PropertyLine| line.counterexample.is_some();
+        let is_broken = |line: &CheckedProperty| line.counterexample.is_some();
         let is_told = report.properties.iter().any(is_broken);
         if setting.threads == 1 || !is_told || report.states > MAX_RETOLD {
             return Ok(report);

@@ -2,7 +2,7 @@
 
 use habemus::catalogue::{Entry, Setup};
 use habemus::property::{Monitor, Population};
-use habemus::{Problem, Process, Status};
+use habemus::{Problem, ProblemKind, Process, Status};
 
 /// A system, but for its processes.
 #[derive(Clone, Debug)]
@@ -11,8 +11,8 @@ pub(crate) struct Facts {
     pub(crate) population: Population,
     /// How the processes are connected, to be shown.
     pub(crate) topology: String,
-    /// The name of the problem.
-    pub(crate) problem: &'static str,
+    /// What it solves.
+    pub(crate) problem: ProblemKind,
     /// Its properties.
     pub(crate) properties: Vec<Property>,
     /// Whether there is an oracle detector.
@@ -40,7 +40,7 @@ impl Facts {
             entry: setup.entry,
             population: setup.population.clone(),
             topology: setup.topology.clone(),
-            problem: P::Problem::NAME,
+            problem: P::Problem::KIND,
             properties: properties::<P::Problem>(&setup.population, &|name| setup.promises(name)),
             oracle: setup.oracle.is_some(),
             synchronous: setup.synchronous,

@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use habemus::catalogue::{ENTRIES, Entry, Request, entry};
-use habemus::{Address, DEFAULT_PULSE, Id};
+use habemus::catalogue::{ENTRIES, Entry, Request, VariantKind, entry};
+use habemus::{Address, DEFAULT_PULSE, Id, ProblemKind};
 use serde::{Deserialize, Serialize};
 
 use crate::check::check;
 use crate::error::CheckError;
 use crate::handle::CheckHandle;
-use crate::report::{CheckReport, Extent, Verdict};
+use crate::report::{CheckReport, CheckVerdict, Extent};
 use crate::selection::NEEDS_CLOCKS;
 use crate::setting::{Properties, Setting, Start, Timers};
 
@@ -26,7 +26,8 @@ pub use faults::{FAULTS, Fault};
 /// The processes of a row, if it does not say otherwise.
 pub const PROCESSES: u64 = 3;
 /// The problems of the table.
-pub const PROBLEMS: [&str; 3] = ["election", "mutual exclusion", "agreement"];
+pub const PROBLEMS: [ProblemKind; 3] =
+    [ProblemKind::Election, ProblemKind::MutualExclusion, ProblemKind::Agreement];
 /// The states after which a row is left open.
 const MAX_STATES: u64 = 1_500_000;
 /// A row with at most so many states is quick: tests recheck it.
@@ -85,7 +86,7 @@ pub fn models() -> Vec<Model> {
         let usual = Timers::usual(entry);
         let of_entry = |variant, kind| Model { entry, variant, kind };
         // What an agreement must withstand is no matter of crashes alone: it has cases of its own.
-        if entry.problem != "agreement" {
+        if entry.problem != ProblemKind::Agreement {
             // Timers that are never trusted cannot be wrong.
             let can_be = |fault: &Fault| *fault != Fault::WrongTimeouts || usual == Timers::MessagesFirst;
             let faults = FAULTS.into_iter().filter(can_be);
@@ -101,10 +102,8 @@ pub fn models() -> Vec<Model> {
 
 /// The variants of an algorithm, the usual one and the mutants aside: the notes' own versions among them.
 fn variants(entry: &Entry) -> Vec<&'static str> {
-    let option = entry.options.iter().find(|option| option.name == "variant");
-    let Some(option) = option else { return Vec::new() };
-    let values = option.values.split('|').map(str::trim);
-    values.filter(|value| !value.starts_with("mutant") && *value != option.default).collect()
+    let others = entry.variants().iter().skip(1);
+    others.filter(|variant| variant.kind != VariantKind::Mutant).map(|variant| variant.name).collect()
 }
 
 impl Case {
@@ -160,10 +159,10 @@ impl Model {
         }
         let cells = report.properties.iter().filter_map(|line| {
             let cell = match line.verdict {
-                Verdict::Holds => Cell::Proved,
-                Verdict::Violated => Cell::Refuted(line.steps.unwrap_or(0)),
-                Verdict::NotFound => Cell::Open,
-                Verdict::NotCovered => return None,
+                CheckVerdict::Holds => Cell::Proved,
+                CheckVerdict::Violated => Cell::Refuted(line.steps.unwrap_or(0)),
+                CheckVerdict::NotFound => Cell::Open,
+                CheckVerdict::NotCovered => return None,
             };
             Some((line.name.clone(), cell))
         });
@@ -187,7 +186,9 @@ impl Model {
         let options: String =
             self.options().into_iter().map(|(name, value)| format!(" -o {name}={value}")).collect();
         let start = match self.kind {
-            Kind::Fault(fault) if !fault.tries_every_start() && self.entry.problem == "election" => {
+            Kind::Fault(fault)
+                if !fault.tries_every_start() && self.entry.problem == ProblemKind::Election =>
+            {
                 " --start all"
             }
             _ => "",

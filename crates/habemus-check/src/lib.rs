@@ -70,5 +70,5 @@ pub use error::CheckError;
 pub use fit::MAX_PROCESSES;
 pub use handle::CheckHandle;
 pub use replay::{Replay, ReplayError, replay};
-pub use report::{CheckReport, Extent, PropertyLine, SometimesLine, Verdict};
+pub use report::{CheckReport, CheckVerdict, CheckedProperty, Extent, SometimesLine};
 pub use setting::{ANY_NUMBER, Budget, DeliveryOrder, MAX_FAULTS, Properties, Setting, Start, Timers};

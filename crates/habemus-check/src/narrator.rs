@@ -1,11 +1,10 @@
 //! Tells a run of the explorer as a trace, with every message, vector clock and output in it.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use habemus::clock::VectorClock;
 use habemus::{Address, Suspicion};
-use habemus_trace::{Dropped, Happening, Header, Label, Record, Trace};
+use habemus_trace::{Dropped, Happening, Header, Label, Trace, TraceWriter};
 
 use crate::handlers::Effect;
 use crate::local::{Body, Item, Local};
@@ -35,11 +34,9 @@ struct Narrator<'a> {
     system: &'a Numbered,
     run: &'a Counterexample<'a>,
     locals: Vec<Local>,
-    clocks: Vec<VectorClock>,
     flights: Vec<Flight>,
     /// The set of processes that are cut off from the others.
     group: u32,
-    sent: u64,
     now: u64,
     witness: Box<dyn Witness + 'a>,
     explanation: Option<String>,
@@ -47,7 +44,7 @@ struct Narrator<'a> {
     kept: Option<usize>,
     /// From which record on it repeats itself.
     cycle: Option<usize>,
-    records: Vec<Record>,
+    writer: TraceWriter,
 }
 
 impl<'a> Narrator<'a> {
@@ -55,16 +52,14 @@ impl<'a> Narrator<'a> {
         let addresses = (0..).map(Address).zip(run.initial);
         Narrator {
             locals: addresses.map(|(address, (wants, _))| Local::unborn(address, *wants)).collect(),
-            clocks: vec![VectorClock::default(); run.initial.len()],
             flights: Vec::new(),
             group: 0,
-            sent: 0,
             now: 0,
             witness: system.watching.witness(),
             explanation: None,
             kept: None,
             cycle: None,
-            records: Vec::new(),
+            writer: TraceWriter::new(system.facts.population.ids.iter().map(|id| id.0).collect()),
             system,
             run,
         }
@@ -78,7 +73,7 @@ impl<'a> Narrator<'a> {
             self.now += STEP;
             let actor = Address(u32::from(step.process));
             if self.run.cycle == Some(index) {
-                self.cycle = Some(self.records.len());
+                self.cycle = Some(self.writer.len());
             }
             match step.kind {
                 TransitionKind::Deliver(item) => self.deliver(actor, item, true, step.choice),
@@ -114,7 +109,7 @@ impl<'a> Narrator<'a> {
         let header = Header {
             format: habemus_trace::FORMAT,
             algorithm: facts.entry.name.to_owned(),
-            problem: facts.entry.problem.to_owned(),
+            problem: facts.entry.problem.to_string(),
             title: Some(self.run.title.clone()),
             processes: facts.population.ids.iter().map(|id| id.0).collect(),
             topology: facts.topology.clone(),
@@ -122,11 +117,11 @@ impl<'a> Narrator<'a> {
             origin: None,
             cycle: self.cycle,
         };
-        (Trace { header, records: self.records }, self.explanation)
+        (Trace { header, records: self.writer.drain().collect() }, self.explanation)
     }
 
     fn id(&self, address: Address) -> u64 {
-        self.system.facts.population.id(address).0
+        self.writer.id(address)
     }
 
     /// An item is delivered; if it is not taken away, it will be once more.
@@ -138,7 +133,7 @@ impl<'a> Narrator<'a> {
             if taken {
                 self.flights.remove(at);
             }
-            self.clocks[to.index()].merge(&clock);
+            self.writer.learn(to, clock.iter());
             let shown = self.system.handlers.message(message);
             let what = Happening::Deliver {
                 message: number,
@@ -222,8 +217,7 @@ impl<'a> Narrator<'a> {
     }
 
     fn send(&mut self, from: Address, to: Address, message: u32) {
-        let number = self.sent;
-        self.sent += 1;
+        let number = self.writer.number();
         let shown = self.system.handlers.message(message);
         let what = Happening::Send {
             message: number,
@@ -238,14 +232,14 @@ impl<'a> Narrator<'a> {
         } else if matches!(self.locals[to.index()].body, Body::Dead) {
             self.dropped(from, to, number, Dropped::Down);
         } else {
-            let clock = self.clocks[from.index()].clone();
+            let clock = self.writer.clock(from).clone();
             self.flights.push(Flight { number, from, to, message, clock });
         }
     }
 
     fn dropped(&mut self, from: Address, to: Address, message: u64, why: Dropped) {
         let what = Happening::Drop { message, from: self.id(from), why };
-        self.records.push(Record { at: self.now, process: Some(self.id(to)), clock: BTreeMap::new(), what });
+        self.writer.note(self.now, Some(to), what);
     }
 
     fn suspect(&mut self, address: Address, suspicion: Suspicion) {
@@ -264,16 +258,12 @@ impl<'a> Narrator<'a> {
         let links = pairs.filter(|&(one, other)| apart(one, other));
         let links = links.map(|(one, other)| (self.id(Address(one)), self.id(Address(other)))).collect();
         let what = if group == 0 { Happening::Heal { links } } else { Happening::Cut { links } };
-        self.records.push(Record { at: self.now, process: None, clock: BTreeMap::new(), what });
+        self.writer.note(self.now, None, what);
     }
 
     /// Records an event of a process, with its vector clock.
     fn event(&mut self, address: Address, what: Happening) {
-        let clock = &mut self.clocks[address.index()];
-        clock.tick(address);
-        let clock =
-            self.clocks[address.index()].iter().map(|(other, ticks)| (self.id(other), ticks)).collect();
-        self.records.push(Record { at: self.now, process: Some(self.id(address)), clock, what });
+        self.writer.event(self.now, address, what);
     }
 
     /// Records what the application sees, and shows it to the monitors.
@@ -304,8 +294,7 @@ impl<'a> Narrator<'a> {
             self.explanation = Some(explanation.clone());
         }
         let what = Happening::Violation { property: name.to_owned(), explanation };
-        let process = Some(self.id(address));
-        self.records.push(Record { at: self.now, process, clock: BTreeMap::new(), what });
+        self.writer.note(self.now, Some(address), what);
     }
 
     /// What did not happen is a violation, too.

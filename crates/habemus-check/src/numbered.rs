@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use habemus::clock::VectorClock;
-use habemus::{Address, Status};
+use habemus::{Address, ProblemKind, Status};
 use smallvec::SmallVec;
 
 use crate::branch::Branch;
@@ -184,7 +184,7 @@ impl Numbered {
             }
             sends.push((to.0 as u8, self.message_item(local.address, message, &next.clock)));
         }
-        if self.facts.problem == "election" {
+        if self.facts.problem == ProblemKind::Election {
             // No monitor minds when an election is asked for; a state that forgets it is met more often.
             seen.retain(|seen| !matches!(seen.what, Sight::Command(_)));
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use habemus::Status;
+use habemus::{ProblemKind, Status};
 use habemus_report::grouped;
 use habemus_trace::Trace;
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub struct CheckReport {
     /// The algorithm.
     pub algorithm: String,
     /// What it solves.
-    pub problem: String,
+    pub problem: ProblemKind,
     /// How many processes there were.
     pub processes: usize,
     /// How far it went.
@@ -43,7 +43,7 @@ pub struct CheckReport {
     /// Seconds that it took.
     pub seconds: f64,
     /// What became of each property.
-    pub properties: Vec<PropertyLine>,
+    pub properties: Vec<CheckedProperty>,
     /// Whether each thing that should happen in some run did in one: a system in which nothing happens breaks
     /// nothing.
     pub sometimes: Vec<SometimesLine>,
@@ -65,13 +65,13 @@ pub enum Extent {
 
 /// One property in a report.
 #[derive(Clone, Debug, Serialize)]
-pub struct PropertyLine {
+pub struct CheckedProperty {
     /// Its name.
     pub name: String,
     /// What it demands.
     pub demand: String,
     /// Whether it holds.
-    pub verdict: Verdict,
+    pub verdict: CheckVerdict,
     /// How it is broken, or why it is open.
     pub explanation: Option<String>,
     /// Whether the algorithm promises it under its model.
@@ -86,7 +86,7 @@ pub struct PropertyLine {
 /// What a check says of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum CheckVerdict {
     /// In every run.
     Holds,
     /// In some run it is broken.
@@ -110,11 +110,11 @@ impl CheckReport {
     /// Whether no property is broken and everything that should happen did.
     pub fn holds(&self) -> bool {
         let vacuous = self.extent == Extent::Complete && self.sometimes.iter().any(|line| !line.reached);
-        !vacuous && self.properties.iter().all(|line| line.verdict != Verdict::Violated)
+        !vacuous && self.properties.iter().all(|line| line.verdict != CheckVerdict::Violated)
     }
 
     /// The line of a property.
-    pub fn property(&self, name: &str) -> Option<&PropertyLine> {
+    pub fn property(&self, name: &str) -> Option<&CheckedProperty> {
         self.properties.iter().find(|line| line.name == name)
     }
 }
@@ -135,7 +135,7 @@ pub(crate) fn report(
     };
     CheckReport {
         algorithm: facts.entry.name.to_owned(),
-        problem: facts.entry.problem.to_owned(),
+        problem: facts.entry.problem,
         processes: world.processes(),
         extent: match stop {
             Stop::Exhausted => Extent::Complete,
@@ -160,12 +160,12 @@ pub(crate) fn report(
 }
 
 /// What should happen in some run.
-fn sometimes(problem: &str) -> &'static [(&'static str, Status)] {
+fn sometimes(problem: ProblemKind) -> &'static [(&'static str, Status)] {
     match problem {
-        "election" => &[("some process leads", Status::Leading)],
-        "mutual exclusion" => &[("some process enters", Status::Inside)],
-        "agreement" => &[("some process decides", Status::Decided)],
-        _ => &[],
+        ProblemKind::Election => &[("some process leads", Status::Leading)],
+        ProblemKind::MutualExclusion => &[("some process enters", Status::Inside)],
+        ProblemKind::Agreement => &[("some process decides", Status::Decided)],
+        ProblemKind::FailureDetection => &[],
     }
 }
 
@@ -200,11 +200,11 @@ fn property_line(
     selection: &Selection,
     searched: &Searched,
     property: &Property,
-) -> PropertyLine {
-    let mut line = PropertyLine {
+) -> CheckedProperty {
+    let mut line = CheckedProperty {
         name: property.name.to_owned(),
         demand: property.demand.to_owned(),
-        verdict: Verdict::NotCovered,
+        verdict: CheckVerdict::NotCovered,
         explanation: None,
         promised: property.is_promised,
         counterexample: None,
@@ -216,14 +216,14 @@ fn property_line(
         }
         None => line.explanation = Some("it was not asked for".to_owned()),
         Some(index) => match &searched.violations[index] {
-            None if searched.stop == Stop::Exhausted => line.verdict = Verdict::Holds,
-            None => line.verdict = Verdict::NotFound,
+            None if searched.stop == Stop::Exhausted => line.verdict = CheckVerdict::Holds,
+            None => line.verdict = CheckVerdict::NotFound,
             Some(Violation { path, cycle }) => {
                 let title = format!("{} is broken after {} steps", property.name, path.steps.len());
                 let (initial, steps) = (&path.initial, &path.steps);
                 let run = Counterexample { initial, steps, property: index, cycle: *cycle, title };
                 let (trace, explanation) = narrate(&world.system, &run);
-                line.verdict = Verdict::Violated;
+                line.verdict = CheckVerdict::Violated;
                 line.explanation = explanation;
                 line.steps = Some(path.steps.len());
                 line.counterexample = Some(trace);

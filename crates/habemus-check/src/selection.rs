@@ -23,7 +23,7 @@ impl Selection {
             let is_known = |name: &&String| all.iter().any(|known| known.name.eq_ignore_ascii_case(name));
             if let Some(name) = names.iter().find(|name| !is_known(name)) {
                 let known = all.iter().map(|property| property.name.to_owned()).collect();
-                let (name, problem) = (name.clone(), facts.problem.to_owned());
+                let (name, problem) = (name.clone(), facts.problem);
                 return Err(UnknownProperty { name, problem, known }.into());
             }
         }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use habemus::clock::VectorClock;
-use habemus::property::{End, Monitor, Observation, Population, Verdict, Violation, What};
+use habemus::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation};
 use habemus::{Address, Problem, Status};
 use rustc_hash::FxHashMap;
 
@@ -110,10 +110,10 @@ impl<Q: Problem> Watching<Q> {
 
     fn observation<'a>(&'a self, seen: &'a Seen, at: Duration) -> Observation<'a, Q> {
         let what = match seen.what {
-            Sight::Started => What::Started,
-            Sight::Crashed => What::Crashed,
-            Sight::Command(command) => What::Command(self.dictionary.commands.value(command)),
-            Sight::Output(output) => What::Output(self.dictionary.outputs.value(output)),
+            Sight::Started => ObservedEvent::Started,
+            Sight::Crashed => ObservedEvent::Crashed,
+            Sight::Command(command) => ObservedEvent::Command(self.dictionary.commands.value(command)),
+            Sight::Output(output) => ObservedEvent::Output(self.dictionary.outputs.value(output)),
         };
         Observation { at, process: seen.process, clock: seen.clock.as_ref(), what }
     }

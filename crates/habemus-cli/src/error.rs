@@ -7,7 +7,7 @@ use habemus_check::{CheckError, ReplayError};
 use habemus_node::cluster::ClusterError;
 use habemus_node::command::CommandError;
 use habemus_report::{CueError, JudgeError, RunError, UnknownProperty};
-use habemus_scenario::{Parsed, Place, ReadError, ScenarioErrors, nearest};
+use habemus_scenario::{Location, Parsed, ReadError, ScenarioErrors, nearest};
 use habemus_sim::CostError;
 use owo_colors::OwoColorize;
 
@@ -65,47 +65,49 @@ impl CliError {
         let source = &parsed.source;
         let errors: ScenarioErrors = match &error {
             RunError::Setup(SetupError::Unknown { what, name, known }) => {
-                let place = match *what {
-                    "option" => Place::option_name(name),
-                    what => Place::value(what),
+                let location = match *what {
+                    "option" => Location::option_name(name),
+                    what => Location::value(what),
                 };
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                source.unknown_at(&place, what, name, &known).into()
+                source.unknown_at(&location, what, name, &known).into()
             }
             RunError::Setup(SetupError::Value { option, .. }) => {
-                source.error_at(&Place::option(option), error.to_string(), None).into()
+                source.error_at(&Location::option(option), error.to_string(), None).into()
             }
             RunError::Setup(SetupError::Unfit { what, .. }) => {
-                source.error_at(&Place::value(*what), error.to_string(), None).into()
+                source.error_at(&Location::value(*what), error.to_string(), None).into()
             }
             RunError::Setup(SetupError::System(_)) => {
-                source.error_at(&Place::value("ids"), error.to_string(), None).into()
+                source.error_at(&Location::value("ids"), error.to_string(), None).into()
             }
             RunError::Script(CueError::UnknownCommand { cue, word, known, .. }) => {
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                source.unknown_at(&Place::command(*cue), "command", word, &known).into()
+                source.unknown_at(&Location::command(*cue), "command", word, &known).into()
             }
             RunError::Script(CueError::NotScripted { cue, .. }) => {
                 let help = "set model = \"scripted\" in [network]".to_owned();
-                source.error_at(&Place::command(*cue), error.to_string(), Some(help)).into()
+                source.error_at(&Location::command(*cue), error.to_string(), Some(help)).into()
             }
             RunError::Script(CueError::UnknownProcess { .. }) => {
-                source.error_at(&Place::value("ids"), error.to_string(), None).into()
+                source.error_at(&Location::value("ids"), error.to_string(), None).into()
             }
-            RunError::Names(_) => source.error_at(&Place::value("resources"), error.to_string(), None).into(),
+            RunError::Names(_) => {
+                source.error_at(&Location::value("resources"), error.to_string(), None).into()
+            }
             RunError::TooManyFaults { .. } => {
-                source.error_at(&Place::value("random"), error.to_string(), None).into()
+                source.error_at(&Location::value("random"), error.to_string(), None).into()
             }
             RunError::UnknownProperty(UnknownProperty { name, known, .. }) => {
                 let expect = &parsed.scenario.expect;
                 let index = |list: &[String]| list.iter().position(|other| other == name);
-                let place = match (index(&expect.holds), index(&expect.violates)) {
-                    (Some(index), _) => Place::value(format!("expect.holds[{index}]")),
-                    (_, Some(index)) => Place::value(format!("expect.violates[{index}]")),
-                    _ => Place::value("expect"),
+                let location = match (index(&expect.holds), index(&expect.violates)) {
+                    (Some(index), _) => Location::value(format!("expect.holds[{index}]")),
+                    (_, Some(index)) => Location::value(format!("expect.violates[{index}]")),
+                    _ => Location::value("expect"),
                 };
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                source.unknown_at(&place, "property", name, &known).into()
+                source.unknown_at(&location, "property", name, &known).into()
             }
         };
         CliError::File(Box::new(errors))

@@ -10,26 +10,26 @@ use habemus::{
 
 use crate::Random;
 use crate::machine::Machine;
-use crate::plain::{Encoded, Garbled, Label, PlainEffect, PlainStep, decode, encode, text_of};
+use crate::plain::{Encoded, Garbled, Label, Labels, PlainEffect, PlainStep, decode, encode, text_of};
 
 /// One process, and what its handlers need.
 pub(crate) struct Erased<P: Process> {
     system: Arc<System<P>>,
     me: Address,
-    describe: bool,
+    labels: Labels,
     process: Option<P>,
     step: Step<P>,
     random: Random,
 }
 
 impl<P: Process> Erased<P> {
-    pub(crate) fn boxed(system: System<P>, me: Address, describe: bool) -> Box<dyn Machine> {
-        Erased::unstarted(Arc::new(system), me, describe)
+    pub(crate) fn boxed(system: System<P>, me: Address, labels: Labels) -> Box<dyn Machine> {
+        Erased::unstarted(Arc::new(system), me, labels)
     }
 
-    fn unstarted(system: Arc<System<P>>, me: Address, describe: bool) -> Box<dyn Machine> {
+    fn unstarted(system: Arc<System<P>>, me: Address, labels: Labels) -> Box<dyn Machine> {
         let (process, step, random) = (None, Step::default(), Random::new());
-        Box::new(Erased::<P> { system, me, describe, process, step, random })
+        Box::new(Erased::<P> { system, me, labels, process, step, random })
     }
 
     fn handle(&mut self, event: EventOf<P>, now: Duration, out: &mut PlainStep) {
@@ -47,7 +47,7 @@ impl<P: Process> Erased<P> {
                 Effect::Send { to, message } => {
                     let linked = self.system.topology.linked(self.me, to);
                     assert!(linked, "bug in the algorithm: {:?} sent to {to:?} without a link", self.me);
-                    let (bytes, label) = (encode(&message), label_of(&message, self.describe));
+                    let (bytes, label) = (encode(&message), label_of(&message, self.labels));
                     PlainEffect::Send { to, bytes, label }
                 }
                 Effect::SetTimer { timer, after } => {
@@ -57,7 +57,7 @@ impl<P: Process> Erased<P> {
                 Effect::CancelTimer(timer) => PlainEffect::CancelTimer { key: encode(&timer) },
                 Effect::Output(output) => {
                     let status = P::Problem::status_after_output(&output);
-                    PlainEffect::Output(Encoded::new(&output, status, self.describe))
+                    PlainEffect::Output(Encoded::new(&output, status, self.labels))
                 }
                 Effect::Suspicion(suspicion) => PlainEffect::Suspicion(suspicion),
             });
@@ -67,7 +67,7 @@ impl<P: Process> Erased<P> {
 
 impl<P: Process> Machine for Erased<P> {
     fn fresh(&self) -> Box<dyn Machine> {
-        Erased::unstarted(Arc::clone(&self.system), self.me, self.describe)
+        Erased::unstarted(Arc::clone(&self.system), self.me, self.labels)
     }
 
     fn blank(&self) -> Vec<u8> {
@@ -93,14 +93,14 @@ impl<P: Process> Machine for Erased<P> {
         out: &mut PlainStep,
     ) -> Result<Label, Garbled> {
         let message: P::Message = decode(bytes, "message")?;
-        let label = label_of(&message, self.describe);
+        let label = label_of(&message, self.labels);
         self.handle(Event::Message { from, message }, now, out);
         Ok(label)
     }
 
     fn timer(&mut self, key: &[u8], now: Duration, out: &mut PlainStep) -> Result<Label, Garbled> {
         let timer: P::Timer = decode(key, "timer")?;
-        let text = text_of(&timer, self.describe);
+        let text = text_of(&timer, self.labels);
         let label = Label { kind: "", text, background: P::is_background(&timer) };
         self.handle(Event::Timer(timer), now, out);
         Ok(label)
@@ -108,7 +108,7 @@ impl<P: Process> Machine for Erased<P> {
 
     fn command(&mut self, word: &str, now: Duration, out: &mut PlainStep) -> Option<Encoded> {
         let command = P::Problem::command(word)?;
-        let encoded = Encoded::new(&command, P::Problem::status_after_command(&command), self.describe);
+        let encoded = Encoded::new(&command, P::Problem::status_after_command(&command), self.labels);
         self.handle(Event::Command(command), now, out);
         Some(encoded)
     }
@@ -129,6 +129,6 @@ impl<P: Process> Machine for Erased<P> {
     }
 }
 
-fn label_of<M: Message>(message: &M, describe: bool) -> Label {
-    Label { kind: message.kind(), text: text_of(message, describe), background: message.is_background() }
+fn label_of<M: Message>(message: &M, labels: Labels) -> Label {
+    Label { kind: message.kind(), text: text_of(message, labels), background: message.is_background() }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use habemus::ProblemKind;
 use habemus::property::Population;
 
 /// What there is to know of a system before it runs.
@@ -10,7 +11,7 @@ pub struct Facts {
     /// The algorithm's name.
     pub algorithm: &'static str,
     /// What it solves.
-    pub problem: &'static str,
+    pub problem: ProblemKind,
     /// The words for the problem's commands.
     pub commands: &'static [&'static str],
     /// Whether it can stand on a failure detector: then it is news to it that a process stops.

@@ -18,20 +18,20 @@ mod random;
 use erased::Erased;
 pub use facts::Facts;
 pub use machine::Machine;
-pub use plain::{Encoded, Garbled, Label, PlainEffect, PlainStep};
+pub use plain::{Encoded, Garbled, Label, Labels, PlainEffect, PlainStep};
 pub use random::Random;
 
-/// Makes the process at the address `me` in the system that `request` describes. `describe` says whether
-/// labels are wanted.
+/// Makes the process at the address `me` in the system that `request` describes. `labels` says whether
+/// anybody reads them.
 ///
 /// # Errors
 /// If the request makes no sense.
 pub fn build(
     request: &Request<'_>,
     me: Address,
-    describe: bool,
+    labels: Labels,
 ) -> Result<(Facts, Box<dyn Machine>), SetupError> {
-    catalogue::build(request)?.accept(Erase { me, describe })
+    catalogue::build(request)?.accept(Erase { me, labels })
 }
 
 /// What there is to know of the system that `request` describes.
@@ -39,11 +39,11 @@ pub fn build(
 /// # Errors
 /// If the request makes no sense.
 pub fn facts(request: &Request<'_>) -> Result<Facts, SetupError> {
-    build(request, Address(0), false).map(|(facts, _)| facts)
+    build(request, Address(0), Labels::Omitted).map(|(facts, _)| facts)
 }
 
 /// Makes the process at the address `me` of a system that need not be in the catalogue.
-pub fn erase<P: Process>(setup: Setup<P>, me: Address, describe: bool) -> (Facts, Box<dyn Machine>) {
+pub fn erase<P: Process>(setup: Setup<P>, me: Address, labels: Labels) -> (Facts, Box<dyn Machine>) {
     let facts = Facts {
         algorithm: setup.entry.name,
         problem: setup.entry.problem,
@@ -55,19 +55,19 @@ pub fn erase<P: Process>(setup: Setup<P>, me: Address, describe: bool) -> (Facts
         oracle: setup.oracle,
         perpetual: setup.perpetual,
     };
-    (facts, Erased::boxed(setup.system, me, describe))
+    (facts, Erased::boxed(setup.system, me, labels))
 }
 
 struct Erase {
     me: Address,
-    describe: bool,
+    labels: Labels,
 }
 
 impl Visitor for Erase {
     type Result = (Facts, Box<dyn Machine>);
 
     fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
-        erase(setup, self.me, self.describe)
+        erase(setup, self.me, self.labels)
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
             seed: 0,
             signatures: None,
         };
-        build(&request, Address(1), true).expect("the catalogue has a bully").1
+        build(&request, Address(1), Labels::Written).expect("the catalogue has a bully").1
     }
 
     #[test]

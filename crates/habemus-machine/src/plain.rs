@@ -75,11 +75,29 @@ impl Encoded {
     pub(crate) fn new<T: serde::Serialize + Display>(
         value: &T,
         status: Option<Status>,
-        describe: bool,
+        labels: Labels,
     ) -> Self {
-        let json =
-            if describe { serde_json::to_value(value).unwrap_or_default() } else { serde_json::Value::Null };
+        let json = match labels {
+            Labels::Written => serde_json::to_value(value).unwrap_or_default(),
+            Labels::Omitted => serde_json::Value::Null,
+        };
         Encoded { label: value.to_string(), value: json, bytes: encode(value), status }
+    }
+}
+
+/// Whether to write down what messages, timers and outputs look like, which costs time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Labels {
+    /// Somebody records the run.
+    Written,
+    /// Nobody reads them: they are empty.
+    Omitted,
+}
+
+impl Labels {
+    /// They are written if the run is recorded.
+    pub fn of_a_run(recorded: bool) -> Self {
+        if recorded { Labels::Written } else { Labels::Omitted }
     }
 }
 
@@ -92,8 +110,11 @@ pub struct Garbled(
 );
 
 /// The text of a label, which costs time and is empty unless somebody reads it.
-pub(crate) fn text_of(value: &dyn Debug, describe: bool) -> String {
-    if describe { format!("{value:?}") } else { String::new() }
+pub(crate) fn text_of(value: &dyn Debug, labels: Labels) -> String {
+    match labels {
+        Labels::Written => format!("{value:?}"),
+        Labels::Omitted => String::new(),
+    }
 }
 
 pub(crate) fn encode(value: &impl serde::Serialize) -> Vec<u8> {

@@ -41,7 +41,7 @@ impl Random {
 
     /// A span for a timer.
     pub fn delay(&mut self, delay: Delay) -> Duration {
-        self.between(delay.least, delay.most)
+        self.between(delay.min, delay.max)
     }
 
     /// A number in [0, 1).

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, ValueEnum};
 use habemus::catalogue::{Setup, Shape};
-use habemus::{Id, Process, SystemError};
-use habemus_machine::Facts;
+use habemus::{Id, ProblemKind, Process, SystemError};
+use habemus_machine::{Facts, Labels};
 use habemus_scenario::{Processes, script, units};
 use serde::Deserialize;
 use tokio::signal::unix::{SignalKind, signal};
@@ -202,9 +202,9 @@ pub fn main() -> ExitCode {
 /// use habemus::catalogue::{Entry, Setup};
 /// use habemus::election::chang_roberts::{ChangRoberts, Config};
 /// use habemus::topology::Ring;
-/// use habemus::{Id, System, SystemError};
+/// use habemus::{Id, ProblemKind, System, SystemError};
 ///
-/// static MINE: Entry = Entry::own("my-ring", "election");
+/// static MINE: Entry = Entry::own("my-ring", ProblemKind::Election);
 ///
 /// fn setup(ids: Vec<Id>) -> Result<Setup<ChangRoberts>, SystemError> {
 ///     Ok(Setup::own(&MINE, System::new(Ring::new(ids.len()), ids, Config::default())?))
@@ -233,7 +233,7 @@ fn ended(result: Result<(), CommandError>) -> ExitCode {
 }
 
 /// What makes the process that the settings ask for; the flag says whether labels are wanted.
-type MakeSubject<'a> = Box<dyn FnOnce(&Settings, bool) -> Result<Subject, SettingsError> + 'a>;
+type MakeSubject<'a> = Box<dyn FnOnce(&Settings, Labels) -> Result<Subject, SettingsError> + 'a>;
 
 impl NodeArgs {
     /// Runs the node until it is told to stop.
@@ -258,7 +258,7 @@ impl NodeArgs {
         if settings.algorithm.is_empty() {
             setup.entry.name.clone_into(&mut settings.algorithm);
         }
-        let make = |settings: &Settings, describe: bool| Subject::of_its_own(setup, settings, describe);
+        let make = |settings: &Settings, labels: Labels| Subject::of_its_own(setup, settings, labels);
         self.run_settings(settings, Box::new(make))
     }
 
@@ -437,13 +437,14 @@ async fn run_until_stopped(settings: Settings, make: MakeSubject<'_>) -> Result<
             let _ = std::io::stdout().lock().write_all(&line);
         }) as crate::engine::Listener
     });
-    let subject = make(&settings, settings.trace || listener.is_some()).map_err(NodeError::from)?;
+    let labels = Labels::of_a_run(settings.trace || listener.is_some());
+    let subject = make(&settings, labels).map_err(NodeError::from)?;
     let mut node = Node::launch(settings, subject, listener).await?;
     let supervisor = node.supervisor();
     if !supervised && waits_to_be_told(node.facts()) {
         supervisor.give(SupervisorCommand::Command { word: "elect".to_owned(), name: String::new() });
     }
-    let has_names = node.facts().problem == "mutual exclusion";
+    let has_names = node.facts().problem == ProblemKind::MutualExclusion;
     std::thread::spawn(move || read_commands(&supervisor, supervised, has_names));
     tokio::select! {
         result = node.finished() => return Ok(result?),
@@ -455,7 +456,7 @@ async fn run_until_stopped(settings: Settings, make: MakeSubject<'_>) -> Result<
 
 /// Whether the algorithm elects nobody until somebody asks for it: a node that has just come up then asks.
 fn waits_to_be_told(facts: &Facts) -> bool {
-    facts.problem == "election" && (facts.hears_of_suspicions || !facts.perpetual)
+    facts.problem == ProblemKind::Election && (facts.hears_of_suspicions || !facts.perpetual)
 }
 
 /// Reads commands from standard input: JSON of a supervisor, words of a person.
@@ -544,11 +545,11 @@ mod tests {
 
     #[test]
     fn what_is_missing_or_wrong_is_named() {
-        let complaint = |args: NodeArgs| args.settings().unwrap_err().to_string();
-        assert!(complaint(NodeArgs { id: None, ..args() }).contains("--id"));
-        assert!(complaint(NodeArgs { data: None, ..args() }).contains("--data"));
-        assert!(complaint(NodeArgs { peers: vec!["1:a".to_owned()], ..args() }).contains("ID=HOST:PORT"));
-        assert!(complaint(NodeArgs { options: vec!["x".to_owned()], ..args() }).contains("NAME=VALUE"));
-        assert!(complaint(NodeArgs { begin_at: Some(-1.0), ..args() }).contains("since 1970"));
+        let error_of = |args: NodeArgs| args.settings().unwrap_err().to_string();
+        assert!(error_of(NodeArgs { id: None, ..args() }).contains("--id"));
+        assert!(error_of(NodeArgs { data: None, ..args() }).contains("--data"));
+        assert!(error_of(NodeArgs { peers: vec!["1:a".to_owned()], ..args() }).contains("ID=HOST:PORT"));
+        assert!(error_of(NodeArgs { options: vec!["x".to_owned()], ..args() }).contains("NAME=VALUE"));
+        assert!(error_of(NodeArgs { begin_at: Some(-1.0), ..args() }).contains("since 1970"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use habemus::Status;
+use habemus::{ProblemKind, Status};
 use habemus_trace::Record;
 use serde::{Deserialize, Serialize};
 
@@ -169,7 +169,7 @@ pub struct Overview {
     /// The algorithm's name.
     pub algorithm: String,
     /// What it solves.
-    pub problem: String,
+    pub problem: ProblemKind,
     /// Whether its process has started.
     pub started: bool,
     /// What its process is.

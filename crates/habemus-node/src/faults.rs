@@ -65,7 +65,7 @@ fn draw(latency: &Latency, random: &mut Random) -> Duration {
     const LONGEST: f64 = 3600.0;
     match latency {
         Latency::Constant(time) => *time,
-        Latency::Uniform { least: min, most: max } => random.between(*min, *max),
+        Latency::Uniform { min, max } => random.between(*min, *max),
         Latency::Exponential { mean } => random.exponential(*mean),
         Latency::LogNormal { median, sigma } => {
             // Box and Muller's transformation.
@@ -84,8 +84,7 @@ mod tests {
     fn a_cut_is_one_way_and_a_latency_is_within_its_bounds() {
         let mut random = Random::new();
         let (min, max) = (Duration::from_millis(2), Duration::from_millis(4));
-        let mut faults =
-            Faults { latency: Some(Latency::Uniform { least: min, most: max }), ..Faults::default() };
+        let mut faults = Faults { latency: Some(Latency::Uniform { min, max }), ..Faults::default() };
         faults.cut.insert(Address(1));
         assert_eq!(faults.fate(Address(1), &mut random), Fate::Cut);
         for _ in 0..100 {

@@ -3,9 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
-use habemus::Process;
 use habemus::catalogue::Setup;
-use habemus_machine::{Facts, Random};
+use habemus::{ProblemKind, Process};
+use habemus_machine::{Facts, Labels, Random};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -54,7 +54,7 @@ pub enum NodeError {
         /// The algorithm.
         algorithm: String,
         /// What it solves.
-        problem: String,
+        problem: ProblemKind,
         /// What was asked for.
         asked: &'static str,
     },
@@ -89,7 +89,8 @@ impl Node {
     /// # Errors
     /// As [`start`](Node::start).
     pub async fn start_reporting(settings: Settings, listener: Option<Listener>) -> Result<Node, NodeError> {
-        let subject = Subject::of_the_catalogue(&settings, settings.trace || listener.is_some())?;
+        let labels = Labels::of_a_run(settings.trace || listener.is_some());
+        let subject = Subject::of_the_catalogue(&settings, labels)?;
         Node::launch(settings, subject, listener).await
     }
 
@@ -105,10 +106,10 @@ impl Node {
     /// use habemus::catalogue::{Entry, Setup};
     /// use habemus::election::chang_roberts::{ChangRoberts, Config};
     /// use habemus::topology::Ring;
-    /// use habemus::{Id, System};
+    /// use habemus::{Id, ProblemKind, System};
     /// use habemus_node::{Node, Settings};
     ///
-    /// static MINE: Entry = Entry::own("my-ring", "election");
+    /// static MINE: Entry = Entry::own("my-ring", ProblemKind::Election);
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -130,7 +131,7 @@ impl Node {
     /// # }
     /// ```
     pub async fn start_with<P: Process>(setup: Setup<P>, settings: Settings) -> Result<Node, NodeError> {
-        let subject = Subject::of_its_own(setup, &settings, settings.trace)?;
+        let subject = Subject::of_its_own(setup, &settings, Labels::of_a_run(settings.trace))?;
         Node::launch(settings, subject, None).await
     }
 
@@ -245,7 +246,7 @@ impl Node {
     /// # Errors
     /// If the algorithm is no election.
     pub fn election(&self) -> Result<ElectionHandle, NodeError> {
-        self.demand("election", "leader")?;
+        self.demand(ProblemKind::Election, "leader")?;
         Ok(ElectionHandle::new(self.id, self.asks.clone()))
     }
 
@@ -254,17 +255,16 @@ impl Node {
     /// # Errors
     /// If the algorithm is no mutual exclusion.
     pub fn locks(&self) -> Result<Locks, NodeError> {
-        self.demand("mutual exclusion", "locks")?;
+        self.demand(ProblemKind::MutualExclusion, "locks")?;
         Ok(Locks::new(self.asks.clone()))
     }
 
-    fn demand(&self, problem: &str, asked: &'static str) -> Result<(), NodeError> {
-        let Facts { algorithm, problem: solved, .. } = &self.facts;
-        if *solved == problem {
+    fn demand(&self, problem: ProblemKind, asked: &'static str) -> Result<(), NodeError> {
+        let Facts { algorithm, problem: solved, .. } = self.facts;
+        if solved == problem {
             return Ok(());
         }
-        let (algorithm, problem) = ((*algorithm).to_owned(), (*solved).to_owned());
-        Err(NodeError::Problem { algorithm, problem, asked })
+        Err(NodeError::Problem { algorithm: algorithm.to_owned(), problem: solved, asked })
     }
 
     /// The way in which a supervisor talks to the node.

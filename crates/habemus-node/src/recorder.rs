@@ -9,8 +9,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use habemus::Address;
-use habemus::clock::VectorClock;
-use habemus_trace::{Happening, Header, Record};
+use habemus_trace::{Happening, Header, Record, TraceWriter};
 use tokio::time::Instant;
 
 /// Wall time that cannot run backwards: read once, then counted on.
@@ -48,20 +47,17 @@ impl Wall {
 #[derive(Debug)]
 pub(crate) struct Recorder {
     file: File,
-    ids: Vec<u64>,
     me: Address,
-    clock: VectorClock,
-    next_message: u64,
     /// What this step has recorded so far.
-    fresh: Vec<Record>,
+    writer: TraceWriter,
 }
 
 impl Recorder {
     /// Opens the trace at `path`, or begins it. A trace of former lives is continued.
     pub(crate) fn open(path: &Path, header: &Header, me: Address) -> io::Result<Self> {
         let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?;
-        let ids = header.processes.clone();
-        let (end, past) = read_past(&mut file, ids[me.index()])?;
+        let mut writer = TraceWriter::new(header.processes.clone());
+        let (end, past) = read_past(&mut file, writer.id(me))?;
         // A line that was torn by the end of the last life goes.
         file.set_len(end)?;
         file.seek(SeekFrom::Start(end))?;
@@ -70,53 +66,49 @@ impl Recorder {
             line.push(b'\n');
             file.write_all(&line)?;
         }
-        let address = |id: &u64| ids.iter().position(|other| other == id).map(|index| Address(index as u32));
-        let mut clock: VectorClock =
-            past.clock.iter().filter_map(|(id, ticks)| Some((address(id)?, *ticks))).collect();
+        let known = past.clock.iter().filter_map(|(id, ticks)| Some((writer.address(*id)?, *ticks)));
+        let known: Vec<(Address, u32)> = known.collect();
+        writer.learn(me, known);
+        writer.number_from(past.next_message);
         if past.lived {
             // The count between two lives is that of the crash, which somebody else records.
-            clock.tick(me);
+            writer.tick(me);
         }
-        Ok(Recorder { file, ids, me, clock, next_message: past.next_message, fresh: Vec::new() })
+        Ok(Recorder { file, me, writer })
     }
 
     /// Records something that the process does or notices.
     pub(crate) fn record(&mut self, at: u64, what: Happening) {
-        self.clock.tick(self.me);
-        let clock = self.clock.iter().map(|(address, ticks)| (self.ids[address.index()], ticks)).collect();
-        self.fresh.push(Record { at, process: Some(self.ids[self.me.index()]), clock, what });
+        self.writer.event(at, self.me, what);
     }
 
     /// Records something of which no process takes notice.
     pub(crate) fn note(&mut self, at: u64, process: Address, what: Happening) {
-        let process = Some(self.ids[process.index()]);
-        self.fresh.push(Record { at, process, clock: std::collections::BTreeMap::new(), what });
+        self.writer.note(at, Some(process), what);
     }
 
     /// The number of the next message to be sent.
     pub(crate) fn number(&mut self) -> u64 {
-        self.next_message += 1;
-        self.next_message - 1
+        self.writer.number()
     }
 
     /// The clock as it goes with a message.
     pub(crate) fn clock(&self) -> Vec<(u32, u32)> {
-        self.clock.iter().map(|(address, ticks)| (address.0, ticks)).collect()
+        self.writer.clock(self.me).iter().map(|(address, ticks)| (address.0, ticks)).collect()
     }
 
     /// Learns what the sender of a message knew; addresses that do not exist are ignored.
     pub(crate) fn learn(&mut self, clock: &[(u32, u32)]) {
-        let known = clock.iter().filter(|(address, _)| (*address as usize) < self.ids.len());
-        self.clock.merge(&known.map(|(address, ticks)| (Address(*address), *ticks)).collect());
+        self.writer.learn(self.me, clock.iter().map(|(address, ticks)| (Address(*address), *ticks)));
     }
 
     /// Hands what was recorded to the system, and to `show`.
     pub(crate) fn commit(&mut self, mut show: impl FnMut(&Record)) -> io::Result<()> {
-        if self.fresh.is_empty() {
+        if self.writer.is_empty() {
             return Ok(());
         }
         let mut lines = Vec::new();
-        for record in self.fresh.drain(..) {
+        for record in self.writer.drain() {
             serde_json::to_writer(&mut lines, &record)?;
             lines.push(b'\n');
             show(&record);

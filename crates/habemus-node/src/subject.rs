@@ -2,7 +2,7 @@
 
 use habemus::catalogue::Setup;
 use habemus::{Address, Process, System};
-use habemus_machine::{self as machine, Facts, Machine};
+use habemus_machine::{self as machine, Facts, Labels, Machine};
 
 use crate::settings::{Settings, SettingsError};
 
@@ -16,11 +16,11 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// The process that the settings ask the catalogue for. `describe` says whether labels are wanted.
-    pub(crate) fn of_the_catalogue(settings: &Settings, describe: bool) -> Result<Self, SettingsError> {
+    /// The process that the settings ask the catalogue for. `labels` says whether anybody reads them.
+    pub(crate) fn of_the_catalogue(settings: &Settings, labels: Labels) -> Result<Self, SettingsError> {
         settings.check()?;
         let me = settings.address();
-        let (facts, machine) = machine::build(&settings.request()?, me, describe)?;
+        let (facts, machine) = machine::build(&settings.request()?, me, labels)?;
         Ok(Subject { facts, machine, me, agreement: settings.agreement()? })
     }
 
@@ -28,7 +28,7 @@ impl Subject {
     pub(crate) fn of_its_own<P: Process>(
         mut setup: Setup<P>,
         settings: &Settings,
-        describe: bool,
+        labels: Labels,
     ) -> Result<Self, SettingsError> {
         settings.check()?;
         settings.check_own(setup.entry.name, setup.system.ids.iter().map(|id| id.0).collect())?;
@@ -39,7 +39,7 @@ impl Subject {
             settings.algorithm, settings.ids
         );
         let me = settings.address();
-        let (facts, machine) = machine::erase(setup, me, describe);
+        let (facts, machine) = machine::erase(setup, me, labels);
         Ok(Subject { facts, machine, me, agreement })
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use habemus::catalogue::{Entry, Setup};
 use habemus::election::{Command, Election, Output};
 use habemus::topology::Complete;
-use habemus::{Address, Context, Id, Process, Status, System, SystemError};
+use habemus::{Address, Context, Id, ProblemKind, Process, Status, System, SystemError};
 use habemus_node::cluster::{Blueprint, Cluster, Program};
 use habemus_node::command::main_with;
 use habemus_node::{Node, NodeError, Settings};
@@ -70,7 +70,7 @@ impl RollCall {
     }
 }
 
-static ROLL_CALL: Entry = Entry::own("roll-call", "election");
+static ROLL_CALL: Entry = Entry::own("roll-call", ProblemKind::Election);
 
 fn setup(ids: Vec<Id>) -> Result<Setup<RollCall>, SystemError> {
     Ok(Setup::own(&ROLL_CALL, System::new(Complete::new(ids.len()), ids, ())?))
@@ -106,7 +106,7 @@ async fn nodes_in_one_program_run_it() {
     let known = timeout(LONG, leader.wait_for(|now| now.leader.is_some())).await;
     assert_eq!(known.expect("it ends").expect("the node lives").leader, Some(2));
     let overview = nodes[2].overview().await.expect("the node lives");
-    assert_eq!((overview.algorithm.as_str(), overview.problem.as_str()), ("roll-call", "election"));
+    assert_eq!((overview.algorithm.as_str(), overview.problem), ("roll-call", ProblemKind::Election));
 }
 
 async fn settings_that_only_the_catalogue_understands_are_refused() {
@@ -116,9 +116,9 @@ async fn settings_that_only_the_catalogue_understands_are_refused() {
     let strangers = Settings::new("roll-call", 1, [1, 3]);
     let bully = Settings::new("bully", 1, [1, 2]);
     let refused = [(detector, "detector"), (strangers, "processes [1, 2]"), (bully, "roll-call")];
-    for (settings, complaint) in refused {
+    for (settings, expected) in refused {
         match Node::start_with(setup(), settings).await {
-            Err(NodeError::Settings(why)) => assert!(why.to_string().contains(complaint), "{why}"),
+            Err(NodeError::Settings(why)) => assert!(why.to_string().contains(expected), "{why}"),
             other => panic!("{other:?}"),
         }
     }

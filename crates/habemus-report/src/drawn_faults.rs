@@ -68,7 +68,7 @@ fn crashes(random: &RandomFaults, ids: &[u64], end: u64, stream: &mut Stream, cu
         down.retain(|(_, until)| *until > at);
         let index = stream.below(ids.len() as u64) as usize;
         let pause = random.recover_after.map(|(min, max)| stream.between(nanos(min), nanos(max)));
-        if down.len() >= random.most_down || down.iter().any(|(other, _)| *other == index) {
+        if down.len() >= random.max_down || down.iter().any(|(other, _)| *other == index) {
             continue;
         }
         cues.push((at, Action::Crash(vec![ids[index]])));
@@ -131,7 +131,7 @@ mod tests {
             crashes: 20.0,
             recover_after: Some((ms(50), ms(200))),
             amnesia: false,
-            most_down: 2,
+            max_down: 2,
             pauses: 5.0,
             pause_for: (ms(10), ms(100)),
             cuts: 10.0,

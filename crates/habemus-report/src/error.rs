@@ -1,5 +1,6 @@
 //! Why a scenario cannot be run, or a run cannot be judged, whoever runs it.
 
+use habemus::ProblemKind;
 use habemus::catalogue::SetupError;
 
 use crate::drawn_faults::MAX_FAULTS;
@@ -55,7 +56,7 @@ pub enum CueError {
         /// The word.
         word: String,
         /// The problem.
-        problem: &'static str,
+        problem: ProblemKind,
         /// Its commands.
         known: Vec<String>,
     },
@@ -82,7 +83,7 @@ pub struct UnknownProperty {
     /// The name.
     pub name: String,
     /// The problem.
-    pub problem: String,
+    pub problem: ProblemKind,
     /// Its properties.
     pub known: Vec<String>,
 }

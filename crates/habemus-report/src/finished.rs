@@ -77,17 +77,17 @@ impl Finished<'_> {
             let addresses = (0..population.len() as u32).map(Address);
             addresses.filter(|address| is_meant(standing.status(*address))).map(id).collect()
         };
-        let (fewest_entries, most_entries) = standing.least_and_most_entries();
+        let (min_entries, max_entries) = standing.min_and_max_entries();
         let statistics = Statistics {
             time: self.ending.time,
-            fewest_entries,
-            most_entries,
+            min_entries,
+            max_entries,
             refused_writes: self.refused_writes,
             ..self.statistics
         };
         let mut report = Report {
             algorithm: self.entry.name.to_owned(),
-            problem: self.entry.problem.to_owned(),
+            problem: self.entry.problem,
             processes: population.len(),
             seed: self.seed,
             stop: self.ending.stop.clone(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use habemus::catalogue::{self, Entry, Request, Setup, Visitor};
 use habemus::clock::VectorClock;
-use habemus::property::{Observation, Population, Violation, What};
+use habemus::property::{Observation, ObservedEvent, Population, Violation};
 use habemus::{Address, Id, Problem, Process, Status};
 use habemus_scenario::Expectations;
 use habemus_trace::{Happening, Record, Trace};
@@ -148,13 +148,13 @@ impl<Q: Problem> TraceJudge<Q> {
                 statistics.recoveries += u64::from(*recovered);
                 self.depth[process.index()] = 0;
                 self.standing.become_status(at, process, id, Some(Status::Idle), statistics);
-                Ok(self.observe(at, process, &clock, What::Started))
+                Ok(self.observe(at, process, &clock, ObservedEvent::Started))
             }
             Happening::Crash => {
                 statistics.crashes += 1;
                 self.decided.remove(&process);
                 self.standing.become_status(at, process, id, None, statistics);
-                Ok(self.observe(at, process, &clock, What::Crashed))
+                Ok(self.observe(at, process, &clock, ObservedEvent::Crashed))
             }
             Happening::Send { message, kind, background, .. } => {
                 self.on_their_way.insert((id.0, *message), self.depth[process.index()] + 1);
@@ -184,7 +184,7 @@ impl<Q: Problem> TraceJudge<Q> {
                 if let (Some(status), Some(Status::Idle)) = (*status, self.standing.status(process)) {
                     self.standing.become_status(at, process, id, Some(status), statistics);
                 }
-                Ok(self.observe(at, process, &clock, What::Command(&command)))
+                Ok(self.observe(at, process, &clock, ObservedEvent::Command(&command)))
             }
             Happening::Output { value, status, .. } => {
                 let output: Q::Output = typed(value)?;
@@ -194,7 +194,7 @@ impl<Q: Problem> TraceJudge<Q> {
                 if let Some(status) = *status {
                     self.standing.become_status(at, process, id, Some(status), statistics);
                 }
-                Ok(self.observe(at, process, &clock, What::Output(&output)))
+                Ok(self.observe(at, process, &clock, ObservedEvent::Output(&output)))
             }
             _ => Ok(Vec::new()),
         }
@@ -205,7 +205,7 @@ impl<Q: Problem> TraceJudge<Q> {
         at: u64,
         process: Address,
         clock: &VectorClock,
-        what: What<'_, Q>,
+        what: ObservedEvent<'_, Q>,
     ) -> Vec<(&'static str, Violation)> {
         let seen = Observation { at: Duration::from_nanos(at), process, clock: Some(clock), what };
         self.monitors.observe(&seen, &self.population)

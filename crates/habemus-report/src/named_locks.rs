@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use habemus::ProblemKind;
 use habemus_scenario::{Occasion, Scenario, is_name};
 
 use crate::drawn_faults::with_drawn_faults;
@@ -37,7 +38,7 @@ pub fn scenarios_of_locks(scenario: &Scenario) -> Result<BTreeMap<String, Scenar
 
 fn refuse_what_makes_no_sense(scenario: &Scenario, locks: &BTreeSet<String>) -> Result<(), RunError> {
     let refuse = |why: &str| Err(RunError::Names(why.to_owned()));
-    let is_lock = habemus::catalogue::entry(&scenario.algorithm)?.problem == "mutual exclusion";
+    let is_lock = habemus::catalogue::entry(&scenario.algorithm)?.problem == ProblemKind::MutualExclusion;
     if !is_lock {
         return refuse("only locks have names: leave the resources out");
     }
@@ -63,14 +64,14 @@ fn refuse_what_makes_no_sense(scenario: &Scenario, locks: &BTreeSet<String>) -> 
 /// If there is no report.
 pub fn report_of_locks(scenario: &Scenario, reports: BTreeMap<String, Report>) -> Report {
     let first = reports.values().next().expect("a scenario is about one lock at least");
-    let least_complete = reports.values().find(|report| !report.complete).unwrap_or(first);
+    let unfinished = reports.values().find(|report| !report.complete).unwrap_or(first);
     let mut statistics = Statistics::default();
     reports.values().for_each(|report| statistics.add(&report.statistics));
     let mut whole = Report {
         seed: scenario.seed,
-        stop: least_complete.stop.clone(),
+        stop: unfinished.stop.clone(),
         quiet: reports.values().all(|report| report.quiet),
-        complete: least_complete.complete,
+        complete: unfinished.complete,
         entered: Vec::new(),
         statistics,
         properties: (0..first.properties.len()).map(|index| line(&reports, index)).collect(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use habemus::ProblemKind;
 use habemus_scenario::{Count, Expectations};
 use habemus_trace::Trace;
 use serde::Serialize;
@@ -16,7 +17,7 @@ pub struct Report {
     /// The algorithm.
     pub algorithm: String,
     /// What it solves.
-    pub problem: String,
+    pub problem: ProblemKind,
     /// How many processes there were.
     pub processes: usize,
     /// The seed that repeats it.
@@ -163,7 +164,7 @@ impl Report {
             None => Ok(()),
             Some(name) => Err(UnknownProperty {
                 name: name.clone(),
-                problem: self.problem.clone(),
+                problem: self.problem,
                 known: self.properties.iter().map(|line| line.name.clone()).collect(),
             }),
         }
@@ -172,10 +173,10 @@ impl Report {
 
 fn outside(count: Count, found: u64, what: &str) -> Option<String> {
     let wanted = match count {
-        Count { least, most } if least == most => format!("{least}"),
-        Count { least: 0, most } => format!("at most {most}"),
-        Count { least, most: u64::MAX } => format!("at least {least}"),
-        Count { least, most } => format!("{least} to {most}"),
+        Count { min, max } if min == max => format!("{min}"),
+        Count { min: 0, max } => format!("at most {max}"),
+        Count { min, max: u64::MAX } => format!("at least {min}"),
+        Count { min, max } => format!("{min} to {max}"),
     };
     (!count.admits(found)).then(|| format!("expected {wanted} {what}, found {found}"))
 }

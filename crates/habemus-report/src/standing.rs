@@ -46,9 +46,9 @@ impl Standing {
     }
 
     /// How often the one of those who asked that entered least did, and the one that entered most.
-    pub fn least_and_most_entries(&self) -> (u64, u64) {
-        let least = self.shares.values().min().copied().unwrap_or(0);
-        (least, self.shares.values().max().copied().unwrap_or(0))
+    pub fn min_and_max_entries(&self) -> (u64, u64) {
+        let min = self.shares.values().min().copied().unwrap_or(0);
+        (min, self.shares.values().max().copied().unwrap_or(0))
     }
 
     /// The leader that every live process names, if it is alive and knows it.

@@ -12,7 +12,7 @@ pub struct Statistics {
     pub messages: u64,
     /// Messages sent, by kind.
     pub by_kind: BTreeMap<String, u64>,
-    /// Of those, the hum of detectors.
+    /// Of those, the background traffic of detectors.
     pub background: u64,
     /// Their size in bytes, as they would go over a wire.
     pub bytes: u64,
@@ -37,9 +37,9 @@ pub struct Statistics {
     /// How often a process entered the critical section.
     pub entries: u64,
     /// Of those who asked: how often the one that entered least did,
-    pub fewest_entries: u64,
+    pub min_entries: u64,
     /// and the one that entered most.
-    pub most_entries: u64,
+    pub max_entries: u64,
     /// From request to entry.
     pub waiting: Spread,
     /// Crashes.
@@ -77,9 +77,8 @@ impl Statistics {
         self.elections_won += other.elections_won;
         self.leader_changes += other.leader_changes;
         self.entries += other.entries;
-        self.fewest_entries =
-            if first { other.fewest_entries } else { self.fewest_entries.min(other.fewest_entries) };
-        self.most_entries = self.most_entries.max(other.most_entries);
+        self.min_entries = if first { other.min_entries } else { self.min_entries.min(other.min_entries) };
+        self.max_entries = self.max_entries.max(other.max_entries);
         self.waiting.merge(&other.waiting);
         self.crashes = self.crashes.max(other.crashes);
         self.recoveries = self.recoveries.max(other.recoveries);
@@ -89,7 +88,7 @@ impl Statistics {
     /// How unequal those who asked were served: the most entries of one over the fewest of another; 1 is fair. `None`
     /// if somebody never entered.
     pub fn unfairness(&self) -> Option<f64> {
-        (self.fewest_entries > 0).then(|| self.most_entries as f64 / self.fewest_entries as f64)
+        (self.min_entries > 0).then(|| self.max_entries as f64 / self.min_entries as f64)
     }
 }
 
@@ -99,18 +98,18 @@ pub struct Spread {
     /// How many spans.
     pub count: u64,
     /// The shortest.
-    pub least: u64,
+    pub min: u64,
     /// The sum of all.
     pub total: u64,
     /// The longest.
-    pub most: u64,
+    pub max: u64,
 }
 
 impl Spread {
     /// Counts a span.
     pub fn add(&mut self, span: u64) {
-        self.least = if self.count == 0 { span } else { self.least.min(span) };
-        self.most = self.most.max(span);
+        self.min = if self.count == 0 { span } else { self.min.min(span) };
+        self.max = self.max.max(span);
         self.total += span;
         self.count += 1;
     }
@@ -118,8 +117,8 @@ impl Spread {
     /// Counts all spans of another.
     pub fn merge(&mut self, other: &Spread) {
         if other.count > 0 {
-            self.least = if self.count == 0 { other.least } else { self.least.min(other.least) };
-            self.most = self.most.max(other.most);
+            self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+            self.max = self.max.max(other.max);
             self.total += other.total;
             self.count += other.count;
         }
@@ -191,10 +190,10 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_has_least_mean_and_most() {
+    fn a_spread_has_min_mean_and_max() {
         let mut spread = Spread::default();
         [4, 2, 6].into_iter().for_each(|span| spread.add(span));
-        assert_eq!((spread.least, spread.mean(), spread.most), (2, Some(4.0), 6));
+        assert_eq!((spread.min, spread.mean(), spread.max), (2, Some(4.0), 6));
         let mut merged = Spread::default();
         merged.merge(&spread);
         merged.merge(&Spread::default());
@@ -202,6 +201,6 @@ mod tests {
         let mut another = Spread::default();
         another.add(1);
         merged.merge(&another);
-        assert_eq!((merged.count, merged.least, merged.total, merged.most), (4, 1, 13, 6));
+        assert_eq!((merged.count, merged.min, merged.total, merged.max), (4, 1, 13, 6));
     }
 }

@@ -97,13 +97,13 @@ pub struct ScenarioErrors {
 
 impl ScenarioErrors {
     /// A file of the wrong kind has thousands of errors, and nobody reads them.
-    const MOST: usize = 20;
+    const MAX: usize = 20;
 
     /// `None` if nothing is wrong.
     pub(crate) fn collect(file: &str, text: &Arc<str>, mut problems: Vec<Problem>) -> Option<Self> {
         problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
-        let left_out = problems.len().saturating_sub(Self::MOST);
-        problems.truncate(Self::MOST);
+        let left_out = problems.len().saturating_sub(Self::MAX);
+        problems.truncate(Self::MAX);
         let mut errors = problems.into_iter().map(|problem| ScenarioError::new(file, text, problem));
         let first = Box::new(errors.next()?);
         Some(ScenarioErrors { first, others: errors.collect(), left_out })

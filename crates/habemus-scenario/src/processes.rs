@@ -3,11 +3,11 @@
 use std::sync::OnceLock;
 
 /// The most processes that a scenario may have.
-pub const MOST_PROCESSES: u64 = 10_000_000;
+pub const MAX_PROCESSES: u64 = 10_000_000;
 
 /// What to say when there are more.
 pub(crate) fn too_many_processes(number: u128) -> String {
-    format!("a scenario has at most {MOST_PROCESSES} processes, found {number}")
+    format!("a scenario has at most {MAX_PROCESSES} processes, found {number}")
 }
 
 /// The identifiers that exist.
@@ -88,15 +88,15 @@ impl<'a> Processes<'a> {
 
     /// Which there are, in a sentence.
     fn described(&self) -> String {
-        const MOST_PARTS: usize = 12;
+        const MAX_PARTS: usize = 12;
         let (few, number) = match &self.lookup {
             Lookup::Run { .. } => (self.ids, self.ids.len()),
             Lookup::Sorted(ids) => (ids.as_slice(), ids.len()),
             Lookup::Anything => (self.ids, 0),
         };
-        let mut parts: Vec<String> = list_parts(few).take(MOST_PARTS + 1).collect();
-        if parts.len() > MOST_PARTS {
-            parts[MOST_PARTS] = "…".to_owned();
+        let mut parts: Vec<String> = list_parts(few).take(MAX_PARTS + 1).collect();
+        if parts.len() > MAX_PARTS {
+            parts[MAX_PARTS] = "…".to_owned();
         }
         match (number, parts.join(", ")) {
             (0, _) => "there are no processes".to_owned(),
@@ -106,20 +106,20 @@ impl<'a> Processes<'a> {
     }
 }
 
-/// The first number from `least` to `most` that is not among these, which are sorted and all different.
-fn first_gap(sorted: &[u64], least: u64, most: u64) -> Option<u64> {
-    let rest = &sorted[sorted.partition_point(|id| *id < least)..];
+/// The first number from `min` to `max` that is not among these, which are sorted and all different.
+fn first_gap(sorted: &[u64], min: u64, max: u64) -> Option<u64> {
+    let rest = &sorted[sorted.partition_point(|id| *id < min)..];
     // Numbers that grow by more than one somewhere never fall back into step: their steps can be bisected.
     let (mut in_step, mut out_of_step) = (0, rest.len());
     while in_step < out_of_step {
         let middle = usize::midpoint(in_step, out_of_step);
-        if rest[middle] - least == middle as u64 {
+        if rest[middle] - min == middle as u64 {
             in_step = middle + 1;
         } else {
             out_of_step = middle;
         }
     }
-    least.checked_add(in_step as u64).filter(|gap| *gap <= most)
+    min.checked_add(in_step as u64).filter(|gap| *gap <= max)
 }
 
 /// A list of identifiers as scripts write it: three and more in a row, up or down, become `first..last`.

@@ -12,7 +12,7 @@ pub struct Scenario {
     pub notes: Option<String>,
     /// The algorithm's name in the catalogue.
     pub algorithm: String,
-    /// The identifiers, in the order of their places in the topology.
+    /// The identifiers, in the order of their addresses in the topology.
     pub ids: Vec<u64>,
     /// How the processes are connected; `None` leaves it to the algorithm.
     pub topology: Option<TopologyChoice>,
@@ -103,7 +103,7 @@ impl Default for Network {
     fn default() -> Self {
         Network {
             model: TimeModel::Asynchronous,
-            latency: Latency::Uniform { least: Duration::from_millis(1), most: Duration::from_millis(10) },
+            latency: Latency::Uniform { min: Duration::from_millis(1), max: Duration::from_millis(10) },
             links: BTreeMap::new(),
             fifo: true,
             loss: 0.0,
@@ -142,9 +142,9 @@ pub enum Latency {
     /// Anything between the two, equally likely.
     Uniform {
         /// The shortest.
-        least: Duration,
+        min: Duration,
         /// The longest.
-        most: Duration,
+        max: Duration,
     },
     /// Memoryless with this mean.
     Exponential {
@@ -319,7 +319,7 @@ pub struct RandomFaults {
     /// Whether recovering processes have forgotten what they had stored.
     pub amnesia: bool,
     /// How many processes may be down at once.
-    pub most_down: usize,
+    pub max_down: usize,
     /// Pauses per second, over all processes.
     pub pauses: f64,
     /// How long a pause lasts.
@@ -341,7 +341,7 @@ impl RandomFaults {
             crashes: 0.0,
             recover_after: Some((Duration::from_millis(50), Duration::from_millis(200))),
             amnesia: false,
-            most_down: (processes.saturating_sub(1) / 2).max(1),
+            max_down: (processes.saturating_sub(1) / 2).max(1),
             pauses: 0.0,
             pause_for: for_a_while,
             cuts: 0.0,
@@ -423,19 +423,19 @@ pub struct Expectations {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
     /// At least this.
-    pub least: u64,
+    pub min: u64,
     /// At most this.
-    pub most: u64,
+    pub max: u64,
 }
 
 impl Count {
     /// This number and no other.
     pub fn exactly(number: u64) -> Self {
-        Count { least: number, most: number }
+        Count { min: number, max: number }
     }
 
     /// Whether `number` is within.
     pub fn admits(self, number: u64) -> bool {
-        (self.least..=self.most).contains(&number)
+        (self.min..=self.max).contains(&number)
     }
 }

@@ -18,7 +18,7 @@ use crate::names;
 pub struct SourceMap {
     file: String,
     text: Arc<str>,
-    spans: BTreeMap<Place, Range<usize>>,
+    spans: BTreeMap<Location, Range<usize>>,
 }
 
 impl SourceMap {
@@ -26,8 +26,8 @@ impl SourceMap {
         SourceMap { file: file.to_owned(), text: text.into(), spans: BTreeMap::new() }
     }
 
-    pub(crate) fn note(&mut self, place: Place, span: Range<usize>) {
-        self.spans.insert(place, span);
+    pub(crate) fn note(&mut self, location: Location, span: Range<usize>) {
+        self.spans.insert(location, span);
     }
 
     /// The file's name, as it was given.
@@ -40,29 +40,29 @@ impl SourceMap {
         &self.text
     }
 
-    /// The bytes of the text where `place` is; if the file does not say it, what it would be part of, and the
+    /// The bytes of the text where `location` is; if the file does not say it, what it would be part of, and the
     /// beginning of the file at last.
-    pub fn span(&self, place: &Place) -> Range<usize> {
-        let mut place = Some(place.clone());
-        while let Some(here) = place {
+    pub fn span(&self, location: &Location) -> Range<usize> {
+        let mut location = Some(location.clone());
+        while let Some(here) = location {
             if let Some(span) = self.spans.get(&here) {
                 return span.clone();
             }
-            place = here.around();
+            location = here.around();
         }
         0..0
     }
 
-    /// An error that points at `place`.
-    pub fn error_at(&self, place: &Place, message: String, help: Option<String>) -> ScenarioError {
-        self.error(Problem { help, ..Problem::new(self.span(place), message) })
+    /// An error that points at `location`.
+    pub fn error_at(&self, location: &Location, message: String, help: Option<String>) -> ScenarioError {
+        self.error(Problem { help, ..Problem::new(self.span(location), message) })
     }
 
-    /// The error that `found` at `place` is no known `what` ("algorithm", "option"): it suggests the nearest
+    /// The error that `found` at `location` is no known `what` ("algorithm", "option"): it suggests the nearest
     /// of the `known` names.
-    pub fn unknown_at(&self, place: &Place, what: &str, found: &str, known: &[&str]) -> ScenarioError {
+    pub fn unknown_at(&self, location: &Location, what: &str, found: &str, known: &[&str]) -> ScenarioError {
         let message = format!("unknown {what} `{}`{}", shortened(found), names::suggestion(found, known));
-        self.error_at(place, message, names::all_as_help(found, known))
+        self.error_at(location, message, names::all_as_help(found, known))
     }
 
     pub(crate) fn error(&self, problem: Problem) -> ScenarioError {
@@ -77,7 +77,7 @@ impl SourceMap {
 /// Something that a scenario file says, by its path: `algorithm`, `options.timeout`, `script[3]`,
 /// `expect.holds[0]`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct Location {
     path: String,
     part: Part,
 }
@@ -91,52 +91,52 @@ enum Part {
     Message,
 }
 
-impl Place {
+impl Location {
     /// The value at this path.
     pub fn value(path: impl Into<String>) -> Self {
-        Place { path: path.into(), part: Part::Value }
+        Location { path: path.into(), part: Part::Value }
     }
 
     /// The key at this path, without its value.
     pub fn name(path: impl Into<String>) -> Self {
-        Place { path: path.into(), part: Part::Name }
+        Location { path: path.into(), part: Part::Name }
     }
 
     /// The value of an option of the algorithm; its name is at [`option_name`](Self::option_name).
     pub fn option(name: &str) -> Self {
-        Place::value(format!("options.{name}"))
+        Location::value(format!("options.{name}"))
     }
 
     /// The name of an option of the algorithm.
     pub fn option_name(name: &str) -> Self {
-        Place::name(format!("options.{name}"))
+        Location::name(format!("options.{name}"))
     }
 
     /// A line of the script, counted from 0.
     pub fn cue(index: usize) -> Self {
-        Place::value(format!("script[{index}]"))
+        Location::value(format!("script[{index}]"))
     }
 
     /// The first word of the action in a line of the script.
     pub fn command(cue: usize) -> Self {
-        Place { part: Part::Command, ..Place::cue(cue) }
+        Location { part: Part::Command, ..Location::cue(cue) }
     }
 
     /// The kind of message that a line of the script waits for.
     pub fn message(cue: usize) -> Self {
-        Place { part: Part::Message, ..Place::cue(cue) }
+        Location { part: Part::Message, ..Location::cue(cue) }
     }
 
-    /// What the place is part of.
-    fn around(&self) -> Option<Place> {
+    /// What the location is part of.
+    fn around(&self) -> Option<Location> {
         if self.part != Part::Value {
-            return Some(Place::value(self.path.clone()));
+            return Some(Location::value(self.path.clone()));
         }
-        self.path.rfind(['.', '[']).map(|end| Place::value(&self.path[..end]))
+        self.path.rfind(['.', '[']).map(|end| Location::value(&self.path[..end]))
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.path)
     }
@@ -149,10 +149,10 @@ mod tests {
     #[test]
     fn what_the_file_does_not_say_is_where_it_would_be() {
         let mut source = SourceMap::new("f", "algorithm = \"bully\"\n[options]\n");
-        source.note(Place::value("options"), 20..29);
-        let error = source.error_at(&Place::option("timeout"), "too short".into(), None);
+        source.note(Location::value("options"), 20..29);
+        let error = source.error_at(&Location::option("timeout"), "too short".into(), None);
         assert_eq!(error.to_string(), "f:2:1: too short");
-        let error = source.error_at(&Place::message(3), "never sent".into(), None);
+        let error = source.error_at(&Location::message(3), "never sent".into(), None);
         assert_eq!(error.to_string(), "f:1:1: never sent");
     }
 }

@@ -181,7 +181,7 @@ fn random_faults(file: &mut File, random: &RandomFaults, processes: usize) {
         Some(range) => file.key("recover-after", quoted(&show_range(range))),
     }
     file.key_if(random.amnesia, "amnesia", || "true".to_owned());
-    file.key_if(random.most_down != usual.most_down, "most-down", || random.most_down.to_string());
+    file.key_if(random.max_down != usual.max_down, "max-down", || random.max_down.to_string());
     file.key_if(random.pauses != usual.pauses, "pauses", || quoted(&show_rate(random.pauses)));
     file.key_if(random.pause_for != usual.pause_for, "pause-for", || quoted(&show_range(random.pause_for)));
     file.key_if(random.cuts != usual.cuts, "cuts", || quoted(&show_rate(random.cuts)));
@@ -239,7 +239,7 @@ fn expect(file: &mut File, expect: &Expectations) {
 }
 
 fn count_text(count: Count) -> String {
-    if count.least == count.most { count.to_string() } else { quoted(&count.to_string()) }
+    if count.min == count.max { count.to_string() } else { quoted(&count.to_string()) }
 }
 
 /// A list of different processes: as a range, if it is a long one.

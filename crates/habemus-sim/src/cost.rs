@@ -46,11 +46,11 @@ pub struct CostPoint {
     /// Runs measured.
     pub runs: u64,
     /// The fewest messages.
-    pub least: u64,
+    pub min: u64,
     /// The mean.
     pub mean: f64,
     /// The most.
-    pub most: u64,
+    pub max: u64,
     /// The mean, by kind.
     pub by_kind: BTreeMap<String, f64>,
     /// The longest chain of messages, on average.
@@ -228,21 +228,21 @@ impl CostPoint {
         for (kind, messages) in runs.iter().flat_map(|run| &run.by_kind) {
             *by_kind.entry(kind.clone()).or_default() += *messages as f64 / count;
         }
-        let least = runs.iter().map(|run| run.messages).min().unwrap_or(0);
-        let most = runs.iter().map(|run| run.messages).max().unwrap_or(0);
+        let min = runs.iter().map(|run| run.messages).min().unwrap_or(0);
+        let max = runs.iter().map(|run| run.messages).max().unwrap_or(0);
         CostPoint {
             processes,
             runs: runs.len() as u64,
-            least,
+            min,
             mean,
-            most,
+            max,
             by_kind,
             longest_chain: runs.iter().map(|run| f64::from(run.longest_chain)).sum::<f64>() / count,
             theory: bound.map(|bound| bound.messages),
             theory_kind: bound.map(|bound| bound.kind.words()),
             formula: bound.map(|bound| bound.formula),
             ratio: bound.filter(|bound| bound.messages > 0.0).map(|bound| mean / bound.messages),
-            broken: bound.and_then(|bound| bound.broken_by(least, most)),
+            broken: bound.and_then(|bound| bound.broken_by(min, max)),
         }
     }
 }

@@ -27,7 +27,7 @@ pub use habemus_report::{PropertyLine, Report, RunError, Spread, Statistics, Str
 
 pub use cost::{CostError, CostPoint, CostRequest, cost};
 pub use observer::{NetworkChange, Notice, Observer};
-pub use quality::{MOST_WATCHED, Quality, QualityRequest, quality};
+pub use quality::{MAX_WATCHED, Quality, QualityRequest, quality};
 pub use queue::Queue;
 pub use quorum::{Sampled, sample_quorum};
 pub use run::{run, run_controlled, run_system};

@@ -78,9 +78,9 @@ impl Latency {
     fn new(latency: &scenario::Latency) -> Self {
         match latency {
             scenario::Latency::Constant(duration) => Latency::Constant(nanos(*duration)),
-            scenario::Latency::Uniform { least, most } if least == most => Latency::Constant(nanos(*least)),
-            scenario::Latency::Uniform { least, most } => {
-                Latency::Uniform(nanos(*least), nanos(*most).saturating_sub(nanos(*least)).saturating_add(1))
+            scenario::Latency::Uniform { min, max } if min == max => Latency::Constant(nanos(*min)),
+            scenario::Latency::Uniform { min, max } => {
+                Latency::Uniform(nanos(*min), nanos(*max).saturating_sub(nanos(*min)).saturating_add(1))
             }
             scenario::Latency::Exponential { mean } => Latency::Exponential(nanos(*mean) as f64),
             scenario::Latency::LogNormal { median, sigma } => {
@@ -95,8 +95,8 @@ impl Latency {
         if let Latency::Constant(time) = self {
             return time;
         }
-        if let Latency::Uniform(least, values) = self {
-            return least + stream.below(values);
+        if let Latency::Uniform(min, values) = self {
+            return min + stream.below(values);
         }
         self.draw_odd(stream)
     }
@@ -105,7 +105,7 @@ impl Latency {
     fn draw_odd(self, stream: &mut Stream) -> Time {
         match self {
             Latency::Constant(time) => time,
-            Latency::Uniform(least, values) => least + stream.below(values),
+            Latency::Uniform(min, values) => min + stream.below(values),
             Latency::Exponential(mean) => stream.exponential(mean).min(LONGEST) as Time,
             Latency::LogNormal(median, sigma) => stream.log_normal(median, sigma).min(LONGEST) as Time,
         }

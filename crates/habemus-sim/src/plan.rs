@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use habemus::{Address, Id, Problem, Process, Status, Suspicion, System};
+use habemus::{Address, Id, Problem, ProblemKind, Process, Status, Suspicion, System};
 use habemus_report::CueError;
 use habemus_scenario::{
     Action, Cue, Latency, MessageFate, Occasion, Scenario, TimeModel, Trigger, TriggerKind,
@@ -87,7 +87,7 @@ pub(crate) struct Surroundings<'a> {
     directory: OnceCell<BTreeMap<Id, Address>>,
     neighbours: &'a dyn Fn(Address) -> Vec<Address>,
     is_command: fn(&str) -> bool,
-    problem: &'static str,
+    problem: ProblemKind,
     commands: &'static [&'static str],
 }
 
@@ -102,7 +102,7 @@ impl<'a> Surroundings<'a> {
             directory: OnceCell::new(),
             neighbours,
             is_command: |word| P::Problem::command(word).is_some(),
-            problem: P::Problem::NAME,
+            problem: P::Problem::KIND,
             commands: P::Problem::COMMANDS,
         }
     }

@@ -146,7 +146,7 @@ impl Prepare<'_> {
             Purpose::Play { keep_trace: true } => Attention::Record(Header {
                 format: habemus_trace::FORMAT,
                 algorithm: entry.name.to_owned(),
-                problem: entry.problem.to_owned(),
+                problem: entry.problem.to_string(),
                 title: self.scenario.title.clone(),
                 processes: self.scenario.ids.clone(),
                 topology: topology.to_owned(),

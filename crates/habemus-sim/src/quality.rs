@@ -25,7 +25,7 @@ use crate::sweep::Sweeping;
 use crate::time::{Time, nanos};
 
 /// Pairs are watched one by one, so that there cannot be too many processes.
-pub const MOST_WATCHED: usize = 200;
+pub const MAX_WATCHED: usize = 200;
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -167,8 +167,8 @@ fn measure(
         scenario.script.extend(draw_crash(&scenario.ids, request.until, seed));
     }
     let ids: Vec<Id> = scenario.ids.iter().copied().map(Id).collect();
-    if ids.len() > MOST_WATCHED {
-        let reason = format!("every pair is watched, so there can be at most {MOST_WATCHED} processes");
+    if ids.len() > MAX_WATCHED {
+        let reason = format!("every pair is watched, so there can be at most {MAX_WATCHED} processes");
         let name = ids.len().to_string();
         return Err(SetupError::Unfit { what: "number of processes", name, reason }.into());
     }

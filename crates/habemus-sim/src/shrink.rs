@@ -21,7 +21,7 @@ pub struct Shrunk {
 }
 
 /// After so many runs the smallest found so far is good enough.
-const MOST_TRIES: u32 = 2_000;
+const MAX_TRIES: u32 = 2_000;
 
 /// Takes faults out of a failing scenario as long as it goes on failing in the same way; `None` if it does not fail.
 ///
@@ -46,7 +46,7 @@ pub fn shrink(scenario: &Scenario) -> Option<Shrunk> {
     while part > 0 {
         let mut progress = false;
         let mut start = 0;
-        while start < count_faults(&smallest.script) && search.tries < MOST_TRIES {
+        while start < count_faults(&smallest.script) && search.tries < MAX_TRIES {
             let candidate = Scenario { script: without(&smallest.script, start, part), ..smallest.clone() };
             match search.fails(&candidate) {
                 Some(found) => {
@@ -56,7 +56,7 @@ pub fn shrink(scenario: &Scenario) -> Option<Shrunk> {
                 None => start += part,
             }
         }
-        if search.tries >= MOST_TRIES {
+        if search.tries >= MAX_TRIES {
             break;
         }
         part = match (part, progress) {

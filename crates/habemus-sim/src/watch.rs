@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use habemus::clock::VectorClock;
-use habemus::property::{End, Monitor, Observation, Population, Verdict, Violation, What};
+use habemus::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation};
 use habemus::{Address, Id, Message, Problem, Process, Status, Suspicion};
 use habemus_report::{Standing, Statistics};
 use habemus_trace::{Dropped, Happening, Header, Label, Record, Trace};
@@ -150,15 +150,11 @@ impl<Q: Problem> Watch<Q> {
             },
         };
         let properties = self.monitors.iter().map(report).collect();
-        let (fewest_entries, most_entries) = self.standing.least_and_most_entries();
+        let (min_entries, max_entries) = self.standing.min_and_max_entries();
         Observed {
             properties,
             refused_writes: self.monitors.iter().map(|watched| watched.monitor.refused_writes()).sum(),
-            statistics: self.messages.fold_into(Statistics {
-                fewest_entries,
-                most_entries,
-                ..self.statistics
-            }),
+            statistics: self.messages.fold_into(Statistics { min_entries, max_entries, ..self.statistics }),
             done: self.settled.map_or(0, |settled| settled.done),
             standing: self.standing,
             decided: self.decided,
@@ -239,7 +235,7 @@ impl<Q: Problem> Watch<Q> {
         Label::from(self.words.as_str())
     }
 
-    fn observe(&mut self, at: Time, process: Address, what: What<'_, Q>) {
+    fn observe(&mut self, at: Time, process: Address, what: ObservedEvent<'_, Q>) {
         let clock = self.clocks.as_ref().map(|clocks| &clocks[process.index()]);
         let seen = Observation { at: Duration::from_nanos(at), process, clock, what };
         let mut broken = Vec::new();
@@ -394,7 +390,7 @@ impl<Q: Problem> Watch<Q> {
                 self.digest(4, at, process, process, &recovered);
                 self.become_status(at, process, Some(Status::Idle));
                 self.record(at, Some(process), |_| Happening::Start { recovered });
-                self.observe(at, process, What::Started);
+                self.observe(at, process, ObservedEvent::Started);
             }
             Notice::Crashed => {
                 self.statistics.crashes += 1;
@@ -402,7 +398,7 @@ impl<Q: Problem> Watch<Q> {
                 self.digest(5, at, process, process, &());
                 self.become_status(at, process, None);
                 self.record(at, Some(process), |_| Happening::Crash);
-                self.observe(at, process, What::Crashed);
+                self.observe(at, process, ObservedEvent::Crashed);
             }
             Notice::Paused => {
                 self.digest(6, at, process, process, &());
@@ -436,7 +432,7 @@ impl<Q: Problem> Watch<Q> {
             value: serde_json::to_value(command).unwrap_or_default(),
             status,
         });
-        self.observe(at, process, What::Command(command));
+        self.observe(at, process, ObservedEvent::Command(command));
     }
 
     fn has_told(&mut self, at: Time, process: Address, output: &Q::Output) {
@@ -453,7 +449,7 @@ impl<Q: Problem> Watch<Q> {
             value: serde_json::to_value(output).unwrap_or_default(),
             status,
         });
-        self.observe(at, process, What::Output(output));
+        self.observe(at, process, ObservedEvent::Output(output));
     }
 
     fn network_has_changed(&mut self, at: Time, change: NetworkChange<'_>) {

@@ -6,8 +6,10 @@ pub mod draw;
 mod label;
 mod origin;
 mod trace;
+mod writer;
 
 pub use delays::MessageDelays;
 pub use label::Label;
 pub use origin::Origin;
 pub use trace::{Dropped, FORMAT, Happening, Header, MessageId, ReadError, Record, Trace};
+pub use writer::TraceWriter;

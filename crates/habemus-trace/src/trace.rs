@@ -33,7 +33,7 @@ pub struct Header {
     /// The scenario's title, if it had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The identifier of each process, in the order of their places in the topology.
+    /// The identifier of each process, in the order of their addresses.
     pub processes: Vec<u64>,
     /// How they were connected.
     pub topology: String,
@@ -112,7 +112,7 @@ pub enum Happening {
         kind: Label,
         /// All of it, to be shown: "Election(17)".
         label: Label,
-        /// Whether it is the hum of a detector, to be left out of diagrams unless asked for.
+        /// Whether it is background traffic of a detector, to be left out of diagrams unless asked for.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         background: bool,
     },

@@ -104,7 +104,7 @@ pub mod topology;
 pub mod units;
 
 pub use context::{Context, Said};
-pub use problem::{Problem, Status};
+pub use problem::{Problem, ProblemKind, Status, UnknownProblem};
 pub use process::{
     Address, Chooser, Command, Data, Delay, Effect, Event, EventOf, Id, Message, Output, Process, Step,
     Suspicion,

@@ -75,7 +75,7 @@ pub trait Message: Data {
     /// The name of the message's kind, as the statistics count it; see [`kinds!`](crate::kinds).
     fn kind(&self) -> &'static str;
 
-    /// Whether this is the hum of a detector (a heartbeat): diagrams leave it out unless asked.
+    /// Whether this is background traffic of a detector (a heartbeat): diagrams leave it out unless asked.
     fn is_background(&self) -> bool {
         false
     }
@@ -136,7 +136,7 @@ pub trait Process: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// to run such a process on a network that does not promise this.
     const SYNCHRONOUS: bool = false;
 
-    /// Whether a timer is the hum of a detector, as for [`Message::is_background`].
+    /// Whether a timer drives background traffic, as for [`Message::is_background`].
     fn is_background(timer: &Self::Timer) -> bool {
         let _ = timer;
         false
@@ -223,20 +223,20 @@ impl<M, T, C> Event<M, T, C> {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Delay {
     /// It runs at least this long.
-    pub least: Duration,
+    pub min: Duration,
     /// It runs at most this long.
-    pub most: Duration,
+    pub max: Duration,
 }
 
 impl From<Duration> for Delay {
     fn from(exactly: Duration) -> Self {
-        Delay { least: exactly, most: exactly }
+        Delay { min: exactly, max: exactly }
     }
 }
 
 impl From<std::ops::RangeInclusive<Duration>> for Delay {
     fn from(range: std::ops::RangeInclusive<Duration>) -> Self {
-        Delay { least: *range.start(), most: *range.end() }
+        Delay { min: *range.start(), max: *range.end() }
     }
 }
 

@@ -8,7 +8,7 @@
 use habemus::catalogue::{Entry, Setup};
 use habemus::election::{Command, Election, Output};
 use habemus::topology::Ring;
-use habemus::{Address, Context, Id, Process, System, SystemError};
+use habemus::{Address, Context, Id, ProblemKind, Process, System, SystemError};
 use serde::{Deserialize, Serialize};
 
 /// Whose rules.
@@ -94,7 +94,7 @@ impl LeLann {
 static ENTRY: Entry = Entry {
     model: "asynchronous; reliable FIFO links; no crashes",
     promises: &["E2", "termination", "uniqueness", "agreement"],
-    ..Entry::own("le-lann", "election")
+    ..Entry::own("le-lann", ProblemKind::Election)
 };
 
 /// The ring of these processes.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use habemus::testing::Harness;
 use habemus::topology::Ring;
 use habemus::{Address, Effect, Id};
-use habemus_check::{Control, Order, Properties, Setting, check_system};
+use habemus_check::{CheckHandle, DeliveryOrder, Properties, Setting, check_system};
 use habemus_node::cluster::{Blueprint, Cluster, Program};
 use habemus_scenario::Scenario;
 use your_own_algorithm::{LeLann, Message, Variant, setup, setup_variant};
@@ -47,7 +47,7 @@ fn simulated_it_elects_the_highest_for_n_squared_messages() {
 fn checked_it_keeps_its_promises_in_every_run() {
     for all in [&[1][..], &[1, 2], &[3, 1, 2], &[2, 4, 1, 3]] {
         let setup = setup(ids(all)).expect("they differ");
-        let report = check_system(&setup, &Setting::default(), &Control::default());
+        let report = check_system(&setup, &Setting::default(), &CheckHandle::default());
         let report = report.expect("it is a pure state machine");
         assert!(report.holds(), "{report:#?}");
     }
@@ -56,9 +56,9 @@ fn checked_it_keeps_its_promises_in_every_run() {
 /// What its model says is needed: where a message may overtake another, two may lead.
 #[test]
 fn checked_without_fifo_links_it_is_broken() {
-    let setting = Setting { order: Order::Any, ..uniqueness() };
+    let setting = Setting { order: DeliveryOrder::Any, ..uniqueness() };
     let setup = setup(ids(&[1, 2, 3])).expect("they differ");
-    let report = check_system(&setup, &setting, &Control::default()).expect("it is a pure state machine");
+    let report = check_system(&setup, &setting, &CheckHandle::default()).expect("it is a pure state machine");
     assert!(!report.holds(), "{report:#?}");
 }
 
@@ -67,7 +67,7 @@ fn checked_without_fifo_links_it_is_broken() {
 fn the_mutant_is_caught_with_a_run_that_shows_it() {
     let mutant = setup_variant(ids(&[1, 2]), Variant::MutantJoinsLate).expect("they differ");
     let report =
-        check_system(&mutant, &uniqueness(), &Control::default()).expect("it is a pure state machine");
+        check_system(&mutant, &uniqueness(), &CheckHandle::default()).expect("it is a pure state machine");
     let line = report.property("uniqueness").expect("it was asked for");
     let run = line.counterexample.as_ref().expect("it is violated, and there is a run that shows it");
     println!("{} after {:?} steps: {:#?}", line.name, line.steps, run.records);

@@ -73,7 +73,7 @@ impl Numbered {
                 Effect::SetTimer { timer, after } => {
                     timers.retain(|running| running.timer != timer);
                     let (min, max) = if self.keeps_durations {
-                        (nanos(after.least), nanos(after.most).max(nanos(after.least)))
+                        (nanos(after.min), nanos(after.max).max(nanos(after.min)))
                     } else {
                         (0, 0)
                     };

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use habemus::Address;
-use habemus_check::{CheckHandle, DeliveryOrder, Extent, Start, Verdict};
+use habemus_check::{CheckHandle, CheckVerdict, DeliveryOrder, Extent, Start};
 
 use crate::help::model;
 
@@ -14,7 +14,7 @@ fn the_anonymous_ring_is_proved_for_one_initiator_and_refuted_for_two() {
     assert!(one.holds(), "{one:#?}");
     let any = ring.run();
     let line = any.property("uniqueness").expect("it was asked for");
-    assert_eq!((any.extent, line.verdict), (Extent::UntilViolation, Verdict::Violated));
+    assert_eq!((any.extent, line.verdict), (Extent::UntilViolation, CheckVerdict::Violated));
     // Three commands and two votes, each taken for the receiver's own: nothing shorter will do.
     assert_eq!(line.steps, Some(5));
 }
@@ -29,7 +29,7 @@ fn any_number_of_threads_gives_the_same_counts_and_verdicts() {
                 setting.start = Start::These((0..6).map(Address).collect());
             })
             .run();
-        let verdicts: Vec<Verdict> = report.properties.iter().map(|line| line.verdict).collect();
+        let verdicts: Vec<CheckVerdict> = report.properties.iter().map(|line| line.verdict).collect();
         (report.states, report.transitions, report.depth, report.quiet, verdicts)
     });
     assert_eq!(counts[0], counts[1]);
@@ -67,7 +67,7 @@ fn limits_end_a_check_and_are_named() {
     assert_eq!((many.extent, many.stop.as_str()), (Extent::Bounded, "the limit on states was reached"));
     let big = ring.with(|setting| setting.max_memory = Some(1)).run();
     assert_eq!((big.extent, big.stop.as_str()), (Extent::Bounded, "the limit on memory was reached"));
-    assert!(big.properties.iter().all(|line| line.verdict != Verdict::Holds), "{big:#?}");
+    assert!(big.properties.iter().all(|line| line.verdict != CheckVerdict::Holds), "{big:#?}");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_check_that_is_stopped_while_it_looks_for_runs_without_end_says_so() {
     });
     assert!(handle.cycle_search.load(Ordering::Relaxed) > 0, "it was looked for");
     assert_eq!((report.extent, report.stop.as_str()), (Extent::Bounded, "it was interrupted"));
-    assert!(report.properties.iter().all(|line| line.verdict != Verdict::Holds), "{report:#?}");
+    assert!(report.properties.iter().all(|line| line.verdict != CheckVerdict::Holds), "{report:#?}");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use habemus::symmetry::{Part, ShiftInvariant};
 use habemus::topology::Complete;
 use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{
-    ANY_NUMBER, CheckError, CheckHandle, CheckReport, DeliveryOrder, Extent, Properties, Setting, Verdict,
-    check_system,
+    ANY_NUMBER, CheckError, CheckHandle, CheckReport, CheckVerdict, DeliveryOrder, Extent, Properties,
+    Setting, check_system,
 };
 
 use crate::help::{model, setup};
@@ -22,11 +22,11 @@ fn ricart_and_agrawala_are_right_however_often_processes_enter() {
     assert_eq!(report.extent, Extent::Complete);
     for name in ["EM1", "EM2", "bounded-waiting"] {
         let verdict = report.property(name).map(|line| line.verdict);
-        assert_eq!(verdict, Some(Verdict::Holds), "{name}: {report:#?}");
+        assert_eq!(verdict, Some(CheckVerdict::Holds), "{name}: {report:#?}");
     }
     // And what is wrong is found.
     let broken = any("mutant-no-tie-break").with(|setting| setting.keep_going = false).run();
-    assert_eq!(broken.property("EM1").map(|line| line.verdict), Some(Verdict::Violated));
+    assert_eq!(broken.property("EM1").map(|line| line.verdict), Some(CheckVerdict::Violated));
     // Without this, clocks have no end.
     let endless = any("bare-replies").with(|setting| {
         setting.symmetry = false;
@@ -51,7 +51,8 @@ fn what_holds_is_the_same_if_clocks_are_set_back() {
             };
             let (plain, set_back) = (run(false), run(true));
             let verdicts = |report: &CheckReport| {
-                let said = |line: &habemus_check::PropertyLine| (line.name.clone(), line.verdict, line.steps);
+                let said =
+                    |line: &habemus_check::CheckedProperty| (line.name.clone(), line.verdict, line.steps);
                 report.properties.iter().map(said).collect::<Vec<_>>()
             };
             assert_eq!(verdicts(&plain), verdicts(&set_back), "{name} {order:?}");
@@ -154,7 +155,7 @@ fn a_run_in_which_only_times_grow_goes_round_in_a_cycle() {
     assert_eq!(endless.extent, Extent::Bounded, "{endless:#?}");
     let report = check(Server::AlwaysBusy, true).expect("it can be checked");
     let line = report.property("EM2").expect("it was asked for");
-    assert_eq!((report.extent, line.verdict), (Extent::Complete, Verdict::Violated), "{report:#?}");
+    assert_eq!((report.extent, line.verdict), (Extent::Complete, CheckVerdict::Violated), "{report:#?}");
     assert!(line.counterexample.as_ref().is_some_and(|trace| trace.header.cycle.is_some()), "{line:#?}");
 }
 

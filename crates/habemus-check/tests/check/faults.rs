@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use habemus::catalogue::ENTRIES;
-use habemus_check::{Budget, CheckReport, Extent, Properties, Timers, Verdict};
+use habemus_check::{Budget, CheckReport, CheckVerdict, Extent, Properties, Timers};
 
 use crate::help::model;
 
-fn verdicts(report: &CheckReport) -> BTreeMap<&str, (Verdict, Option<usize>)> {
+fn verdicts(report: &CheckReport) -> BTreeMap<&str, (CheckVerdict, Option<usize>)> {
     report.properties.iter().map(|line| (line.name.as_str(), (line.verdict, line.steps))).collect()
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use habemus::ProblemKind;
 use habemus_check::CheckHandle;
 use habemus_check::guarantees::{
     Cell, EXHIBITS, PROBLEMS, PROCESSES, QUICK, Row, manifest, models, to_lines,
@@ -125,8 +126,8 @@ fn page(rows: &[Row]) -> String {
         names.sort_unstable();
         names.dedup();
         let title = match problem {
-            "election" => "Elections",
-            "agreement" => "Agreement",
+            ProblemKind::Election => "Elections",
+            ProblemKind::Agreement => "Agreement",
             _ => "Mutual exclusion",
         };
         let heads: Vec<&str> = names.iter().map(|name| name.as_str()).collect();

@@ -3,17 +3,16 @@
 use std::collections::BTreeSet;
 
 use habemus::Address;
-use habemus::catalogue::{ENTRIES, Entry};
+use habemus::catalogue::{ENTRIES, Entry, VariantKind};
 use habemus_check::guarantees::PROBLEMS;
-use habemus_check::{Setting, Start, Timers, Verdict};
+use habemus_check::{CheckVerdict, Setting, Start, Timers};
 
 use crate::help::{Model, model};
 
-/// The mutants among the values of an entry's variant.
+/// The mutants among the variants of an algorithm.
 fn mutants(entry: &Entry) -> Vec<&'static str> {
-    let variant = entry.options.iter().find(|option| option.name == "variant");
-    let values = variant.map_or("", |option| option.values);
-    values.split('|').map(str::trim).filter(|value| value.starts_with("mutant")).collect()
+    let mutants = entry.variants().iter().filter(|variant| variant.kind == VariantKind::Mutant);
+    mutants.map(|variant| variant.name).collect()
 }
 
 /// A mutant, the property by which it is caught, and where.
@@ -31,10 +30,10 @@ fn crash_and_recover(setting: &mut Setting) {
 
 fn cases() -> Vec<Case> {
     let timely = |setting: &mut Setting| setting.timers = Timers::MessagesFirst;
-    let steps = |most: u32| move |setting: &mut Setting| setting.max_depth = Some(most);
-    let starts = |places: &'static [u32]| {
+    let steps = |max: u32| move |setting: &mut Setting| setting.max_depth = Some(max);
+    let starts = |addresses: &'static [u32]| {
         move |setting: &mut Setting| {
-            setting.start = Start::These(places.iter().copied().map(Address).collect());
+            setting.start = Start::These(addresses.iter().copied().map(Address).collect());
         }
     };
     let majority = |ids: u64| model("majority", ids).option("pre-vote", "false").option("lease", "false");
@@ -135,7 +134,7 @@ fn every_mutant_is_caught_where_the_algorithm_itself_is_not() {
         let model = model.property(property);
         let broken = model.clone().option("variant", mutant).run();
         let line = broken.property(property).expect("it was asked for");
-        assert_eq!(line.verdict, Verdict::Violated, "{} {mutant} {property}", model.algorithm);
+        assert_eq!(line.verdict, CheckVerdict::Violated, "{} {mutant} {property}", model.algorithm);
         assert!(line.counterexample.is_some() && line.explanation.is_some(), "{mutant}");
         // The algorithm itself is not to blame, as far as a test has time to see.
         let sound = model.with(|setting| setting.max_states = Some(20_000)).run();

@@ -8,13 +8,13 @@ use habemus::symmetry::{Part, Rotation, RotationSymmetric};
 use habemus::topology::Graph;
 use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{
-    CheckHandle, CheckReport, DeliveryOrder, Extent, Properties, Setting, Timers, Verdict, check_system,
+    CheckHandle, CheckReport, CheckVerdict, DeliveryOrder, Extent, Properties, Setting, Timers, check_system,
 };
 
 use crate::help::{model, setup};
 
 /// What a report says, the number of states aside.
-pub(crate) fn verdicts(report: &CheckReport) -> BTreeMap<String, (Verdict, Option<usize>)> {
+pub(crate) fn verdicts(report: &CheckReport) -> BTreeMap<String, (CheckVerdict, Option<usize>)> {
     report.properties.iter().map(|line| (line.name.clone(), (line.verdict, line.steps))).collect()
 }
 

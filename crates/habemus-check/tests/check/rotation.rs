@@ -5,7 +5,7 @@ use habemus::symmetry::{Part, Rotation, RotationSymmetric};
 use habemus::topology::Ring;
 use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{
-    CheckError, CheckHandle, CheckReport, DeliveryOrder, Properties, Setting, Verdict, check_system,
+    CheckError, CheckHandle, CheckReport, CheckVerdict, DeliveryOrder, Properties, Setting, check_system,
 };
 
 use crate::help::{model, setup};
@@ -22,7 +22,7 @@ fn where_processes_are_interchangeable_a_turn_of_all_is_no_other_state() {
         ("suzuki-kasami", 3, None, 1),
     ] {
         for order in [DeliveryOrder::Fifo, DeliveryOrder::Any] {
-            let (plain, turned) = both(|symmetry| {
+            let (plain, rotated) = both(|symmetry| {
                 let model = model(name, processes).with(|setting| {
                     setting.order = order;
                     setting.properties = Properties::All;
@@ -34,8 +34,8 @@ fn where_processes_are_interchangeable_a_turn_of_all_is_no_other_state() {
                 });
                 model.run()
             });
-            let (plain, turned) = (plain.states, turned.states);
-            assert!(turned * times < plain, "{name}: {turned} of {plain}");
+            let (plain, rotated) = (plain.states, rotated.states);
+            assert!(rotated * times < plain, "{name}: {rotated} of {plain}");
         }
     }
 }
@@ -45,12 +45,12 @@ fn a_counterexample_is_told_as_it_happened_and_not_as_it_was_kept() {
     for (name, variant, property) in
         [("token-ring", "mutant-hasty", "EM1"), ("suzuki-kasami", "mutant-forgetful", "EM2")]
     {
-        let [plain, turned] = [false, true].map(|symmetry| {
+        let [plain, rotated] = [false, true].map(|symmetry| {
             let broken = model(name, 3).option("variant", variant).property(property);
             broken.with(|setting| (setting.symmetry, setting.reduction) = (symmetry, false)).run()
         });
-        let line = turned.property(property).expect("it was asked for");
-        assert_eq!(line.verdict, Verdict::Violated, "{turned:#?}");
+        let line = rotated.property(property).expect("it was asked for");
+        assert_eq!(line.verdict, CheckVerdict::Violated, "{rotated:#?}");
         assert_eq!(line.steps, plain.property(property).and_then(|line| line.steps), "both are shortest");
         let trace = line.counterexample.as_ref().expect("it is broken");
         let replayed = habemus_check::replay(trace, None).expect("the processes do the same again");
@@ -68,7 +68,7 @@ struct Whisper {
 enum Leader {
     /// Whoever began.
     WhoBegan,
-    /// The process at the first place, which should not say that all are alike.
+    /// The process at the first address, which should not say that all are alike.
     TheFirst,
 }
 

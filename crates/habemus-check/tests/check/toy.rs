@@ -6,7 +6,7 @@ use habemus::mutex::{Command, Mutex, Output};
 use habemus::topology::Complete;
 use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{
-    CheckError, CheckHandle, CheckReport, Extent, Properties, Setting, Verdict, check_system,
+    CheckError, CheckHandle, CheckReport, CheckVerdict, Extent, Properties, Setting, check_system,
 };
 
 use crate::help::setup;
@@ -99,10 +99,10 @@ fn somebody_who_is_put_off_for_ever_is_found_on_a_cycle() {
     // No run comes to rest, so whoever looks only at where runs end finds nothing.
     let by_paths = check(Server::AlwaysBusy, false).expect("it can be checked");
     assert_eq!((by_paths.quiet, by_paths.holds()), (0, false), "nobody ever enters, and that is said");
-    assert_eq!(by_paths.properties[1].verdict, Verdict::Holds);
+    assert_eq!(by_paths.properties[1].verdict, CheckVerdict::Holds);
     let report = check(Server::AlwaysBusy, true).expect("it can be checked");
     let line = report.property("EM2").expect("it was asked for");
-    assert_eq!((report.extent, line.verdict), (Extent::Complete, Verdict::Violated));
+    assert_eq!((report.extent, line.verdict), (Extent::Complete, CheckVerdict::Violated));
     let why = line.explanation.as_deref().unwrap_or_default();
     assert!(why.contains("1 asked in vain to enter") && why.contains("for ever"), "{why}");
     // The command, and once round: asked, put off.

@@ -1,7 +1,7 @@
 //! The flags that describe the clients of locks.
 
 use clap::Args;
-use habemus::catalogue;
+use habemus::{ProblemKind, catalogue};
 use habemus_scenario::{Processes, Scenario, Workload, script, units};
 
 use super::{flag, has_command};
@@ -39,8 +39,8 @@ impl ClientFlags {
         let times = [&self.clients, &self.hold, &self.think, &self.rate];
         let given =
             self.entries.is_some() || !self.resources.is_empty() || times.iter().any(|flag| flag.is_some());
-        let is_lock =
-            catalogue::entry(&scenario.algorithm).is_ok_and(|entry| entry.problem == "mutual exclusion");
+        let is_lock = catalogue::entry(&scenario.algorithm)
+            .is_ok_and(|entry| entry.problem == ProblemKind::MutualExclusion);
         if !given && (from_file || !is_lock) {
             return Ok(());
         }

@@ -20,7 +20,7 @@ pub(crate) struct RandomFlags {
     amnesia: bool,
     /// How many processes may be down at once [default: a minority].
     #[arg(long, value_name = "N", help_heading = "Random faults")]
-    most_down: Option<usize>,
+    max_down: Option<usize>,
     /// Random pauses, over all processes: 2/s.
     #[arg(long, value_name = "RATE", help_heading = "Random faults")]
     pause_rate: Option<String>,
@@ -67,7 +67,7 @@ impl RandomFlags {
         random.pauses = pauses.unwrap_or(random.pauses);
         random.cuts = cuts.unwrap_or(random.cuts);
         random.amnesia |= self.amnesia;
-        random.most_down = self.most_down.unwrap_or(random.most_down);
+        random.max_down = self.max_down.unwrap_or(random.max_down);
         if self.recover_after.as_deref() == Some("never") {
             random.recover_after = None;
         } else if let Some(after) = range("recover-after", &self.recover_after)? {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use habemus::catalogue;
+use habemus::{ProblemKind, catalogue};
 use habemus_scenario::{Action, Cue, Occasion, Processes, Scenario, script, units};
 
 use super::{
@@ -75,21 +75,21 @@ impl RunFlags {
     fn script(&self, scenario: &mut Scenario, from_file: bool) -> Result<(), CliError> {
         let processes = Processes::new(&scenario.ids);
         let mut cues = self.script.cues(&processes)?;
-        let problem = catalogue::entry(&scenario.algorithm).map(|entry| entry.problem).unwrap_or_default();
+        let problem = catalogue::entry(&scenario.algorithm).map(|entry| entry.problem).ok();
         let start = match (&self.start, from_file) {
             (Some(start), _) if start == "none" => None,
             (Some(start), _) => {
                 Some(script::parse_processes(start, &processes).map_err(|e| flag("start", &e))?)
             }
-            (None, false) if problem != "mutual exclusion" && !has_command(&cues) => {
+            (None, false) if problem != Some(ProblemKind::MutualExclusion) && !has_command(&cues) => {
                 Some(scenario.ids.clone())
             }
             (None, _) => None,
         };
         if let Some(start) = start {
             let word = match problem {
-                "election" => "elect",
-                "agreement" => "propose",
+                Some(ProblemKind::Election) => "elect",
+                Some(ProblemKind::Agreement) => "propose",
                 _ => "acquire",
             };
             let action = Action::Command { word: word.to_owned(), processes: start };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use habemus_scenario::{MOST_PROCESSES, Processes, Scenario, TopologyChoice, script};
+use habemus_scenario::{MAX_PROCESSES, Processes, Scenario, TopologyChoice, script};
 
 use super::flag;
 use crate::error::CliError;
@@ -14,7 +14,7 @@ pub(crate) struct SystemFlags {
     /// How many processes; their identifiers are 1 to N.
     #[arg(short = 'n', long, value_name = "N", conflicts_with = "ids", help_heading = "System")]
     processes: Option<usize>,
-    /// The identifiers, in the order of their places: 3,17,24 or 0..7.
+    /// The identifiers, in the order of their addresses: 3,17,24 or 0..7.
     #[arg(long, value_name = "IDS", help_heading = "System")]
     ids: Option<String>,
     /// How the processes are connected: complete, ring, grid, …
@@ -49,8 +49,8 @@ impl SystemFlags {
         if let Some(ids) = &self.ids {
             scenario.ids = script::parse_ids(ids).map_err(|e| flag("ids", &e))?;
         } else if let Some(count) = self.processes {
-            if count == 0 || count > usize::try_from(MOST_PROCESSES).unwrap_or(usize::MAX) {
-                return Err(CliError::new(format!("--processes must be from 1 to {MOST_PROCESSES}")));
+            if count == 0 || count > usize::try_from(MAX_PROCESSES).unwrap_or(usize::MAX) {
+                return Err(CliError::new(format!("--processes must be from 1 to {MAX_PROCESSES}")));
             }
             scenario.ids = (1..=count as u64).collect();
         } else if scenario.ids.is_empty() {

@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use habemus::catalogue::{self, Entry};
 use habemus::{Address, Id};
 use habemus_check::{
-    ANY_NUMBER, Budget, CheckHandle, CheckReport, DeliveryOrder, Extent, MAX_FAULTS, Properties, Replay,
-    Setting, Start, Timers, Verdict,
+    ANY_NUMBER, Budget, CheckHandle, CheckReport, CheckVerdict, DeliveryOrder, Extent, MAX_FAULTS,
+    Properties, Replay, Setting, Start, Timers,
 };
 use habemus_scenario::{Processes, Scenario, script};
 
@@ -338,8 +338,8 @@ fn outcome(report: &CheckReport) -> Outcome {
 }
 
 /// Whether this line of a report belongs to what was checked.
-pub(crate) fn is_checked(verdict: Verdict) -> bool {
-    verdict != Verdict::NotCovered
+pub(crate) fn is_checked(verdict: CheckVerdict) -> bool {
+    verdict != CheckVerdict::NotCovered
 }
 
 /// The budget in words, for reports: "1 crash, 1 loss".

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use habemus::catalogue;
+use habemus::{ProblemKind, catalogue};
 use habemus_node::cluster::console::{Console, Reply};
 use habemus_node::cluster::{self, Blueprint, Program, play};
 use habemus_node::{Facts, NodeReport, SupervisorCommand, certs, facts};
@@ -254,7 +254,7 @@ impl Cluster {
             }
         } else {
             cluster.begin();
-            if facts.problem == "election" {
+            if facts.problem == ProblemKind::Election {
                 for id in scenario.ids.clone() {
                     cluster.tell(
                         id,

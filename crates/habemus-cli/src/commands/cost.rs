@@ -178,10 +178,10 @@ fn sizes(text: &str) -> Result<Vec<usize>, CliError> {
             "write a doubling range such as 2..65536, or a list such as 10,20,50",
         )
     };
-    let most = usize::try_from(habemus_scenario::MOST_PROCESSES).unwrap_or(usize::MAX);
+    let max = usize::try_from(habemus_scenario::MAX_PROCESSES).unwrap_or(usize::MAX);
     let number = |text: &str| {
         let number: usize = text.trim().parse().map_err(|_| bad())?;
-        if number == 0 || number > most { Err(bad()) } else { Ok(number) }
+        if number == 0 || number > max { Err(bad()) } else { Ok(number) }
     };
     if let Some((first, last)) = text.split_once("..") {
         let (first, last) = (number(first)?, number(last.trim_start_matches('='))?);

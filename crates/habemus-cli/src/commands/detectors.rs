@@ -9,7 +9,7 @@ use clap::Args;
 use habemus::catalogue::DETECTORS;
 use habemus_report::RunError;
 use habemus_scenario::{Processes, Scenario, units};
-use habemus_sim::{MOST_WATCHED, Quality, QualityRequest, Sweeping, quality};
+use habemus_sim::{MAX_WATCHED, Quality, QualityRequest, Sweeping, quality};
 use serde_json::json;
 
 use crate::args::{NetworkFlags, OptionFlags, RandomFlags, ScriptFlags, flag};
@@ -81,8 +81,8 @@ impl Detectors {
     }
 
     fn request(&self) -> Result<QualityRequest, CliError> {
-        if !(2..=MOST_WATCHED).contains(&self.processes) {
-            return Err(CliError::new(format!("--processes must be from 2 to {MOST_WATCHED}")));
+        if !(2..=MAX_WATCHED).contains(&self.processes) {
+            return Err(CliError::new(format!("--processes must be from 2 to {MAX_WATCHED}")));
         }
         if self.seeds == 0 {
             return Err(CliError::new("--seeds must be at least 1"));

@@ -45,12 +45,12 @@ impl List {
 
 fn overview() -> String {
     let mut text = String::new();
-    let mut problem = "";
+    let mut problem = None;
     for entry in ENTRIES {
-        if entry.problem != problem {
-            let gap = if problem.is_empty() { "" } else { "\n" };
+        if problem != Some(entry.problem) {
+            let gap = if problem.is_none() { "" } else { "\n" };
             let _ = writeln!(text, "{gap}{}", entry.problem.bold().underline());
-            problem = entry.problem;
+            problem = Some(entry.problem);
         }
         let _ = writeln!(text, "\n{}", entry.name.cyan().bold());
         text.push_str(&wrap("  ", entry.summary, 80));
@@ -76,7 +76,7 @@ fn in_full(entry: &Entry) -> String {
     let mut text = format!("{}\n{}\n", entry.name.cyan().bold(), wrap("", entry.summary, 80));
     let detectors =
         if entry.detectors.is_empty() { "none needed".to_owned() } else { entry.detectors.join(", ") };
-    let problem = vec![("solves", entry.problem.to_owned())];
+    let problem = vec![("solves", entry.problem.to_string())];
     for (label, value) in problem.into_iter().chain(facts(entry)).chain([("detectors", detectors)]) {
         text.push_str(&wrap(&format!("{label:<12}"), &value, 80));
     }
@@ -84,7 +84,7 @@ fn in_full(entry: &Entry) -> String {
     for option in entry.all_options() {
         let label = format!("  {} = ", option.name);
         let bold = option.name.bold().to_string();
-        text.push_str(&wrap(&label, option.values, 80).replacen(option.name, &bold, 1));
+        text.push_str(&wrap(&label, &option.values.to_string(), 80).replacen(option.name, &bold, 1));
         let help = format!("{} [default: {}]", option.help, option.default);
         text.push_str(&wrap("      ", &help, 80));
     }
@@ -95,7 +95,7 @@ fn in_full(entry: &Entry) -> String {
 fn as_json(entry: &Entry) -> serde_json::Value {
     let options = entry.all_options().map(|option| {
         json!({
-            "name": option.name, "values": option.values, "default": option.default, "help": option.help,
+            "name": option.name, "values": option.values.to_string(), "default": option.default, "help": option.help,
         })
     });
     json!({

@@ -98,12 +98,12 @@ pub(crate) struct Tried {
     /// The probabilities that fit so many hits, with 99.9 % confidence.
     pub(crate) low: f64,
     pub(crate) high: f64,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: TrialVerdict,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Verdict {
+pub(crate) enum TrialVerdict {
     /// The figure lies within the interval.
     Agrees,
     /// It lies within, but so few hits are to be expected that this says little.
@@ -116,7 +116,7 @@ pub(crate) enum Verdict {
 
 #[derive(Serialize)]
 pub(crate) struct Target {
-    pub(crate) most: Figure,
+    pub(crate) max: Figure,
     /// The smallest quorum, for those who ask everybody; absent if there is none.
     pub(crate) by_asking_all: Option<u64>,
     pub(crate) by_asking_worst: Option<u64>,
@@ -159,8 +159,8 @@ impl Quorum {
         let (sampled, asked) = self.sample(&chosen);
         let tried = |exact: LogProbability, hits: u64| Tried::new(exact, hits, sampled.samples);
         let target = match target {
-            Some(most) => Some(Target {
-                most: most.into(),
+            Some(max) => Some(Target {
+                max: max.into(),
                 by_asking_all: enough,
                 by_asking_worst: smallest(ForgetfulQuorum::by_asking_worst).map_err(complain)?,
                 by_asking_random: smallest(ForgetfulQuorum::by_asking_random).map_err(complain)?,
@@ -217,7 +217,7 @@ impl QuorumReport {
     pub(crate) fn disagrees(&self) -> bool {
         [&self.by_asking_all, &self.by_asking_worst, &self.by_asking_random]
             .iter()
-            .any(|tried| tried.verdict == Verdict::Disagrees)
+            .any(|tried| tried.verdict == TrialVerdict::Disagrees)
     }
 }
 
@@ -225,13 +225,13 @@ impl Tried {
     fn new(exact: LogProbability, hits: u64, samples: u64) -> Self {
         let (low, high) = confidence_interval(hits, samples, DOUBT);
         let verdict = if samples == 0 {
-            Verdict::NotTried
+            TrialVerdict::NotTried
         } else if exact.ln() < low.ln() - 1e-9 || exact.ln() > high.ln() + 1e-9 {
-            Verdict::Disagrees
+            TrialVerdict::Disagrees
         } else if exact.to_f64() * (samples as f64) < FEW_HITS {
-            Verdict::TooRare
+            TrialVerdict::TooRare
         } else {
-            Verdict::Agrees
+            TrialVerdict::Agrees
         };
         Tried { figure: exact.into(), hits, low: low.to_f64(), high: high.to_f64(), verdict }
     }

@@ -194,7 +194,7 @@ impl Timeout {
 fn from_latency(latency: &Latency) -> (Delays, String) {
     let delays = match latency {
         Latency::Constant(delay) => Delays::constant(*delay),
-        Latency::Uniform { least, most } => Delays::uniform(*least, *most),
+        Latency::Uniform { min, max } => Delays::uniform(*min, *max),
         Latency::Exponential { mean } => Delays::exponential(*mean),
         Latency::LogNormal { median, sigma } => Delays::log_normal(*median, *sigma),
     };
@@ -243,9 +243,9 @@ fn share(flag: &str, text: &str) -> Result<f64, CliError> {
 }
 
 fn amount(flag: &str, text: &str) -> Result<f64, CliError> {
-    const MOST: f64 = 1e15;
+    const MAX: f64 = 1e15;
     let number: Option<f64> = text.trim().parse().ok();
-    number.filter(|number| (0.0..=MOST).contains(number)).ok_or_else(|| {
+    number.filter(|number| (0.0..=MAX).contains(number)).ok_or_else(|| {
         CliError::new(format!("--{flag}: expected a number from 0 to 1e15, found '{}'", text.trim()))
     })
 }

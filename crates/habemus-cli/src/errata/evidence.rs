@@ -1,7 +1,7 @@
 //! Makes what shows an erratum: checks, runs and sums.
 
 use habemus_check::guarantees::Case;
-use habemus_check::{CheckHandle, Verdict};
+use habemus_check::{CheckHandle, CheckVerdict};
 use habemus_trace::draw;
 
 use super::Evidence;
@@ -41,12 +41,12 @@ fn found(case: &'static Case, property: &str, handle: &CheckHandle) -> Result<Ex
     let line = report.property(property).ok_or_else(unfit)?;
     let processes = plural(report.processes as u64, "process", "processes");
     let verdict = match line.verdict {
-        Verdict::Violated => {
+        CheckVerdict::Violated => {
             let steps = plural(line.steps.unwrap_or(0) as u64, "step", "steps");
             let why = line.explanation.as_deref().unwrap_or_default();
             format!("{property} is broken after {steps}: {why}.")
         }
-        Verdict::Holds => {
+        CheckVerdict::Holds => {
             let states = plural(report.states, "state", "states");
             format!("Corrected, {property} is proved for {processes}, over {states}.")
         }

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use habemus::ProblemKind;
 use habemus_check::{
-    ANY_NUMBER, CheckReport, DeliveryOrder, Extent, PropertyLine, Setting, Start, Timers, Verdict,
+    ANY_NUMBER, CheckReport, CheckVerdict, CheckedProperty, DeliveryOrder, Extent, Setting, Start, Timers,
 };
 use habemus_scenario::Scenario;
 use owo_colors::OwoColorize;
@@ -52,9 +53,11 @@ fn circumstances(scenario: &Scenario, setting: &Setting, report: &CheckReport) -
         Timers::AnyTime => "timers at any time",
         Timers::MessagesFirst => "messages before timers",
     };
-    let clients = match (report.problem.as_str(), &setting.start) {
-        ("mutual exclusion", _) if setting.entries == ANY_NUMBER => "any number of entries".to_owned(),
-        ("mutual exclusion", _) => {
+    let clients = match (report.problem, &setting.start) {
+        (ProblemKind::MutualExclusion, _) if setting.entries == ANY_NUMBER => {
+            "any number of entries".to_owned()
+        }
+        (ProblemKind::MutualExclusion, _) => {
             format!("{} each", plural(u64::from(setting.entries), "entry", "entries"))
         }
         (_, Start::EveryChoice) => "every choice of those who start".to_owned(),
@@ -66,22 +69,22 @@ fn circumstances(scenario: &Scenario, setting: &Setting, report: &CheckReport) -
     capitalised(&format!("{clients}; {order}; {timers}; {}.", faults(&setting.budget)))
 }
 
-fn property(line: &PropertyLine) -> String {
+fn property(line: &CheckedProperty) -> String {
     let mark = match line.verdict {
-        Verdict::Holds => "✓".green().to_string(),
-        Verdict::Violated => "✗".red().bold().to_string(),
-        Verdict::NotFound | Verdict::NotCovered => "?".yellow().to_string(),
+        CheckVerdict::Holds => "✓".green().to_string(),
+        CheckVerdict::Violated => "✗".red().bold().to_string(),
+        CheckVerdict::NotFound | CheckVerdict::NotCovered => "?".yellow().to_string(),
     };
     let why = line.explanation.as_deref().unwrap_or_default();
     let note = if line.promised { "" } else { " (not promised)" };
     let said = match line.verdict {
-        Verdict::Holds => format!("holds{note}"),
-        Verdict::Violated => {
+        CheckVerdict::Holds => format!("holds{note}"),
+        CheckVerdict::Violated => {
             let steps = plural(line.steps.unwrap_or(0) as u64, "step", "steps");
             format!("violated{note} after {steps}: {why}")
         }
-        Verdict::NotFound => "no violation in what was explored".to_owned(),
-        Verdict::NotCovered => format!("not covered: {why}"),
+        CheckVerdict::NotFound => "no violation in what was explored".to_owned(),
+        CheckVerdict::NotCovered => format!("not covered: {why}"),
     };
     sign(&wrap(&format!("@ {:<20} ", line.name), &said, WIDTH), &mark)
 }
@@ -93,8 +96,8 @@ fn sign(text: &str, mark: &str) -> String {
 
 fn verdict(setting: &Setting, report: &CheckReport) -> String {
     let processes = plural(report.processes as u64, "process", "processes");
-    let processes = match (report.problem.as_str(), setting.entries) {
-        ("mutual exclusion", ANY_NUMBER) => format!("{processes}, however often they enter"),
+    let processes = match (report.problem, setting.entries) {
+        (ProblemKind::MutualExclusion, ANY_NUMBER) => format!("{processes}, however often they enter"),
         _ => processes,
     };
     match (report.holds(), report.extent) {

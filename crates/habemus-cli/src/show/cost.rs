@@ -29,9 +29,9 @@ pub(crate) fn cost_heading(request: &CostRequest) -> String {
         request.algorithm.cyan().bold(),
         circumstances(request),
         "processes",
-        "least",
+        "min",
         "mean",
-        "most",
+        "max",
         "theory",
         "ratio",
     )
@@ -43,9 +43,9 @@ pub(crate) fn cost_row(point: &CostPoint) -> String {
     let row = format!(
         "{:>9} {:>13} {:>15} {:>13} {theory:>15} {ratio:>7}",
         grouped(point.processes as u64),
-        grouped(point.least),
+        grouped(point.min),
         figure(point.mean),
-        grouped(point.most),
+        grouped(point.max),
     );
     if point.broken.is_some() { row.red().to_string() } else { row }
 }
@@ -71,7 +71,7 @@ pub(crate) fn cost_summary(points: &[CostPoint]) -> String {
 }
 
 pub(crate) fn cost_csv(points: &[CostPoint]) -> String {
-    let mut text = String::from("processes,runs,least,mean,most,longest_chain,theory,kind,formula,ratio\n");
+    let mut text = String::from("processes,runs,min,mean,max,longest_chain,theory,kind,formula,ratio\n");
     for point in points {
         let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
         let _ = writeln!(
@@ -79,9 +79,9 @@ pub(crate) fn cost_csv(points: &[CostPoint]) -> String {
             "{},{},{},{},{},{},{},{},{},{}",
             point.processes,
             point.runs,
-            point.least,
+            point.min,
             point.mean,
-            point.most,
+            point.max,
             point.longest_chain,
             number(point.theory),
             point.theory_kind.unwrap_or_default(),

@@ -15,7 +15,7 @@ pub(crate) fn detectors(request: &QualityRequest, measured: &[Quality]) -> Strin
     let _ = writeln!(
         text,
         "{:<18} {:>9} {:>9} {:>7} {:>11} {:>10} {:>10}",
-        "detector", "mean", "most", "missed", "per hour", "duration", "right"
+        "detector", "mean", "max", "missed", "per hour", "duration", "right"
     );
     for quality in measured {
         let _ = writeln!(text, "{}", row(quality));
@@ -55,12 +55,12 @@ fn network(request: &QualityRequest) -> String {
 fn row(quality: &Quality) -> String {
     let none = || "–".to_owned();
     let detection = |nanos: Option<f64>| nanos.map_or_else(none, |nanos| span(nanos as u64));
-    let most = (quality.detection.count > 0).then_some(quality.detection.most as f64);
+    let max = (quality.detection.count > 0).then_some(quality.detection.max as f64);
     format!(
         "{:<18} {:>9} {:>9} {:>7} {:>11} {:>10} {:>10}",
         quality.detector,
         detection(quality.detection.mean()),
-        detection(most),
+        detection(max),
         grouped(quality.undetected),
         quality.mistake_rate().map_or_else(none, |rate| figure(rate * 3600.0)),
         detection(quality.mistake_duration()),

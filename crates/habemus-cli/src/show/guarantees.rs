@@ -17,7 +17,8 @@ pub(crate) fn guarantees(rows: &[Row], different: &[String]) -> String {
         let variant = row.variant.as_deref().map(|variant| format!(" ({variant})")).unwrap_or_default();
         let name = format!("{}{variant}", row.algorithm);
         if name != before {
-            let problem = catalogue::entry(&row.algorithm).map(|entry| entry.problem).unwrap_or_default();
+            let problem =
+                catalogue::entry(&row.algorithm).map(|entry| entry.problem.name()).unwrap_or_default();
             let _ = writeln!(text, "{} · {problem}", name.cyan().bold());
             before = name;
         }

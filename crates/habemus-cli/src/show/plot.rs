@@ -28,7 +28,7 @@ fn draw(
     let sizes = points.iter().map(|point| point.processes as f64);
     let (first, last) = (sizes.clone().fold(f64::MAX, f64::min), sizes.fold(1.0, f64::max));
     let figures =
-        points.iter().flat_map(|point| [point.least as f64, point.most as f64, point.theory.unwrap_or(1.0)]);
+        points.iter().flat_map(|point| [point.min as f64, point.max as f64, point.theory.unwrap_or(1.0)]);
     let (low, high) =
         figures.fold((f64::MAX, 1.0_f64), |(low, high), value| (low.min(value), high.max(value)));
     let title = format!("{}: messages, {}", request.algorithm, circumstances(request));
@@ -61,7 +61,7 @@ fn draw(
     }
     for point in points {
         let n = point.processes as f64;
-        let ends = [(n, (point.least as f64).max(1.0)), (n, (point.most as f64).max(1.0))];
+        let ends = [(n, (point.min as f64).max(1.0)), (n, (point.max as f64).max(1.0))];
         chart.draw_series(LineSeries::new(ends, MEASURED.mix(0.5).stroke_width(3)))?;
     }
     let means = points

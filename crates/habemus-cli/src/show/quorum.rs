@@ -5,11 +5,11 @@ use std::fmt::Write;
 use owo_colors::OwoColorize;
 
 use super::{grouped, plural, wrap};
-use crate::commands::quorum::{QuorumReport, Row, Target, Tried, Verdict};
+use crate::commands::quorum::{QuorumReport, Row, Target, TrialVerdict, Tried};
 
 const WIDTH: usize = 80;
 /// Of more rows than these, some are left out.
-const MOST_ROWS: usize = 40;
+const MAX_ROWS: usize = 40;
 
 pub(crate) fn quorum(report: &QuorumReport, all: bool) -> String {
     let QuorumReport { coordinators, quorum, shared, failure, .. } = report;
@@ -47,10 +47,10 @@ pub(crate) fn quorum(report: &QuorumReport, all: bool) -> String {
 fn said(tried: &Tried) -> String {
     let interval = format!("sampled {} to {}", share(tried.low), share(tried.high));
     match tried.verdict {
-        Verdict::Agrees => format!("{} {interval}", "✓".green()),
-        Verdict::Disagrees => format!("{} {interval}", "✗".red().bold()),
-        Verdict::TooRare => format!("{} too rare to be sampled", "–".yellow()),
-        Verdict::NotTried => String::new(),
+        TrialVerdict::Agrees => format!("{} {interval}", "✓".green()),
+        TrialVerdict::Disagrees => format!("{} {interval}", "✗".red().bold()),
+        TrialVerdict::TooRare => format!("{} too rare to be sampled", "–".yellow()),
+        TrialVerdict::NotTried => String::new(),
     }
 }
 
@@ -61,11 +61,14 @@ fn share(share: f64) -> String {
 fn remarks(report: &QuorumReport) -> String {
     let figures = [&report.by_asking_all, &report.by_asking_worst, &report.by_asking_random];
     let mut text = String::new();
-    if figures.iter().any(|tried| tried.verdict == Verdict::Agrees || tried.verdict == Verdict::Disagrees) {
+    if figures
+        .iter()
+        .any(|tried| tried.verdict == TrialVerdict::Agrees || tried.verdict == TrialVerdict::Disagrees)
+    {
         let samples = plural(report.samples, "sample", "samples");
         let _ = writeln!(text, "\nThe intervals are those of {samples} at 99.9 % confidence.");
     }
-    if let Some(rare) = figures.iter().find(|tried| tried.verdict == Verdict::TooRare) {
+    if let Some(rare) = figures.iter().find(|tried| tried.verdict == TrialVerdict::TooRare) {
         let samples = plural(report.samples, "sample", "samples");
         let remark = match rare.hits {
             0 => format!(
@@ -86,7 +89,7 @@ fn table(report: &QuorumReport, all: bool) -> String {
         "quorum", "may be down", "shared", "asks everybody", "worst quorum", "random quorum"
     );
     // Some are left out evenly, but neither the first, nor the last, nor the one asked for.
-    let step = if all { 1 } else { report.table.len().div_ceil(MOST_ROWS) };
+    let step = if all { 1 } else { report.table.len().div_ceil(MAX_ROWS) };
     let last = report.table.len().saturating_sub(1);
     let mut left_out = 0;
     for (index, row) in report.table.iter().enumerate() {
@@ -121,12 +124,12 @@ fn line(row: &Row) -> String {
 }
 
 fn verdict(report: &QuorumReport, target: &Target) -> String {
-    let most = target.most.exact;
+    let max = target.max.exact;
     let smallest = |quorum: Option<u64>| quorum.map_or("none".to_owned(), grouped);
     let mut text = wrap(
         "",
         &format!(
-            "The smallest quorum for {most} at most: {} if participants ask everybody, {} if they ask one quorum, \
+            "The smallest quorum for {max} at most: {} if participants ask everybody, {} if they ask one quorum, \
              {} if that is drawn at random.",
             smallest(target.by_asking_all),
             smallest(target.by_asking_worst),

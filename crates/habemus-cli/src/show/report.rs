@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use habemus::ProblemKind;
 use habemus_report::{Finding, PropertyLine, Report};
 use habemus_scenario::Scenario;
 use owo_colors::OwoColorize;
@@ -44,29 +45,34 @@ pub(crate) fn report(scenario: &Scenario, report: &Report) -> String {
 /// What it came to, in a sentence.
 fn result(report: &Report) -> String {
     let down = if report.down.is_empty() { String::new() } else { format!(" ({} down)", ids(&report.down)) };
-    if report.problem == "election" {
-        match (report.leader, report.leaders.as_slice()) {
+    match report.problem {
+        ProblemKind::Election => match (report.leader, report.leaders.as_slice()) {
             (Some(leader), _) => format!("{leader} leads, and every live process knows it{down}."),
             (None, []) => format!("Nobody leads{down}."),
             (None, [one]) => format!("{one} leads, but not every live process knows it{down}."),
             (None, several) => format!("{} all consider themselves leader{down}.", ids(several)),
+        },
+        ProblemKind::Agreement => format!("{}{down}.", decisions(report)),
+        ProblemKind::MutualExclusion | ProblemKind::FailureDetection => {
+            format!("{}{down}.", entries(report))
         }
-    } else if report.problem == "agreement" {
-        format!("{}{down}.", decisions(report))
-    } else {
-        let entries = report.statistics.entries;
-        let order = match (entries, report.locks.len()) {
-            (0, _) => String::new(),
-            (_, locks @ 1..) => format!(" into {}", plural(locks as u64, "lock", "locks")),
-            // Only the first are kept, and the first of those are enough to see.
-            _ if entries > report.entered.len() as u64 => {
-                let first: Vec<String> = report.entered.iter().take(12).map(u64::to_string).collect();
-                format!(", in this order: {}, …", first.join(", "))
-            }
-            _ => format!(", in this order: {}", ids(&report.entered)),
-        };
-        format!("{}{order}{down}.", plural(entries, "entry", "entries"))
     }
+}
+
+/// How often somebody entered, and in which order.
+fn entries(report: &Report) -> String {
+    let entries = report.statistics.entries;
+    let order = match (entries, report.locks.len()) {
+        (0, _) => String::new(),
+        (_, locks @ 1..) => format!(" into {}", plural(locks as u64, "lock", "locks")),
+        // Only the first are kept, and the first of those are enough to see.
+        _ if entries > report.entered.len() as u64 => {
+            let first: Vec<String> = report.entered.iter().take(12).map(u64::to_string).collect();
+            format!(", in this order: {}, …", first.join(", "))
+        }
+        _ => format!(", in this order: {}", ids(&report.entered)),
+    };
+    format!("{}{order}", plural(entries, "entry", "entries"))
 }
 
 /// Who decided what: "1, 2 and 4 decided attack; 3 decided retreat".
@@ -103,20 +109,20 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     }
     figures.push(("longest chain", plural(u64::from(statistics.longest_chain), "message", "messages")));
     figures.push(("events", grouped(statistics.events)));
-    if report.problem == "election" {
+    if report.problem == ProblemKind::Election {
         figures.push(("leader changes", grouped(statistics.leader_changes)));
     }
     if statistics.entries > 1
         && let Some(throughput) = statistics.throughput()
     {
         figures.push(("throughput", format!("{throughput:.2} entries per message delay")));
-        let (fewest, most) = (grouped(statistics.fewest_entries), grouped(statistics.most_entries));
+        let (min, max) = (grouped(statistics.min_entries), grouped(statistics.max_entries));
         let ratio = statistics.unfairness().map(|ratio| format!(": {ratio:.2} times")).unwrap_or_default();
-        figures.push(("fairness", format!("most entries {most}, fewest {fewest}{ratio}")));
+        figures.push(("fairness", format!("most entries {max}, fewest {min}{ratio}")));
     }
     if let Some(mean) = statistics.waiting.mean() {
-        let (least, most) = (span(statistics.waiting.least), span(statistics.waiting.most));
-        figures.push(("waiting", format!("{least} to {most}, {} on average", span(mean as u64))));
+        let (min, max) = (span(statistics.waiting.min), span(statistics.waiting.max));
+        figures.push(("waiting", format!("{min} to {max}, {} on average", span(mean as u64))));
     }
     if statistics.refused_writes > 0 {
         figures.push(("refused", plural(statistics.refused_writes, "late write", "late writes")));

@@ -141,12 +141,12 @@ fn axes(svg: &mut String, scale: &Scale) {
 }
 
 /// Round values from 0 on, some eight of them at most.
-fn ticks(most: f64) -> Vec<f64> {
-    let rough = most / 8.0;
+fn ticks(max: f64) -> Vec<f64> {
+    let rough = max / 8.0;
     let power = 10_f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].map(|step| step * power).into_iter().find(|step| *step >= rough);
     let step = step.unwrap_or(rough);
-    (0..=10).map(|tick| f64::from(tick) * step).take_while(|value| *value <= most * 1.000_001).collect()
+    (0..=10).map(|tick| f64::from(tick) * step).take_while(|value| *value <= max * 1.000_001).collect()
 }
 
 fn curve(svg: &mut String, class: &str, scale: &Scale, points: &[Priced], value: impl Fn(&Priced) -> f64) {
@@ -172,9 +172,9 @@ fn legend(svg: &mut String) {
     text(svg, "words", x + 28.0, y, "S4's rule: C·p = E·T");
 }
 
-fn shortened(text: &str, most: usize) -> String {
+fn shortened(text: &str, max: usize) -> String {
     match text.chars().count() {
-        long if long > most => text.chars().take(most).chain(['…']).collect(),
+        long if long > max => text.chars().take(max).chain(['…']).collect(),
         _ => text.to_owned(),
     }
 }
@@ -193,9 +193,9 @@ mod tests {
     #[test]
     fn ticks_are_round_and_few() {
         assert_eq!(ticks(1.0), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
-        for most in [1e-9, 0.037, 3.0, 12.5, 9e12] {
-            let count = ticks(most).len();
-            assert!((4..=9).contains(&count), "{most}: {count}");
+        for max in [1e-9, 0.037, 3.0, 12.5, 9e12] {
+            let count = ticks(max).len();
+            assert!((4..=9).contains(&count), "{max}: {count}");
         }
     }
 }

@@ -166,7 +166,7 @@ fn detectors_are_measured_over_the_same_network() {
         "-o",
         "detection-delay=7ms",
     ]);
-    assert_eq!(one["detectors"][0]["detection"]["most"], 7_000_000);
+    assert_eq!(one["detectors"][0]["detection"]["max"], 7_000_000);
 }
 
 #[test]

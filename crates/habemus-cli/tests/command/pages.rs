@@ -69,7 +69,7 @@ fn every_page_shows_a_run_as_habemus_draws_it() {
             _ if entry.detectors.contains(&"none") => arguments.extend(["--detector", "none"]),
             _ => {}
         }
-        // Those that hum for ever are shown for as long as it takes to see what they do.
+        // Those whose background traffic never ends are shown for as long as it takes to see what they do.
         arguments.extend(["--time-limit", "700ms"]);
         draws(&arguments);
         compare_picture(&drawn, &format!("{}.svg", entry.name));

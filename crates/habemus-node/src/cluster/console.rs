@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use habemus::Status;
+use habemus::{ProblemKind, Status};
 use habemus_scenario::{Processes, script};
 use habemus_trace::draw::{self, Options};
 use tokio::time::Instant;
@@ -55,8 +55,8 @@ pub enum Reply {
 
 impl Console {
     /// A console for an algorithm with these commands.
-    pub fn new(problem: &str, commands: &'static [&'static str]) -> Self {
-        Console { names: problem == "mutual exclusion", commands }
+    pub fn new(problem: ProblemKind, commands: &'static [&'static str]) -> Self {
+        Console { names: problem == ProblemKind::MutualExclusion, commands }
     }
 
     /// Does what a line says.

@@ -281,8 +281,8 @@ fn arrange(cluster: &mut Cluster, scenario: &Scenario) {
 fn longer(latency: &Latency, stretch: f64) -> Latency {
     match latency {
         Latency::Constant(time) => Latency::Constant(time.mul_f64(stretch)),
-        Latency::Uniform { least, most } => {
-            Latency::Uniform { least: least.mul_f64(stretch), most: most.mul_f64(stretch) }
+        Latency::Uniform { min, max } => {
+            Latency::Uniform { min: min.mul_f64(stretch), max: max.mul_f64(stretch) }
         }
         Latency::Exponential { mean } => Latency::Exponential { mean: mean.mul_f64(stretch) },
         Latency::LogNormal { median, sigma } => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use habemus::{Address, Status, Suspicion, election};
+use habemus::{Address, ProblemKind, Status, Suspicion, election};
 use habemus_machine::{Encoded, Label, PlainEffect, PlainStep};
 use habemus_trace::{Dropped, Happening};
 use tokio::time::Instant;
@@ -11,14 +11,14 @@ use tracing::{debug, info};
 use super::{Ask, Cause, Engine, EngineError, Heard};
 use crate::control::{Moment, NodeReport, SupervisorCommand};
 use crate::faults::Fate;
-use crate::transport::count;
 use crate::transport::frame::Body;
+use crate::transport::{WhileAway, count};
 
 /// A frame that leaves as soon as what was recorded is in the system's hands.
 struct Departure {
     to: Address,
     body: Body,
-    background: bool,
+    away: WhileAway,
 }
 
 /// The step whose effects are carried out.
@@ -205,11 +205,12 @@ impl Engine {
             }
         }
         let sent = self.clock.wall.at(of.base);
+        let away = if background { WhileAway::Drop } else { WhileAway::Keep };
         let mut depart = |hold: Duration, bytes: Vec<u8>| {
             let at_once = hold.is_zero() && to != self.parts.me;
             let due = if at_once { 0 } else { sent.saturating_add(hold.as_nanos() as u64) };
             let body = Body::Message { name: of.name.to_owned(), number, clock: clock.clone(), due, bytes };
-            departures.push(Departure { to, body, background });
+            departures.push(Departure { to, body, away });
         };
         match fate {
             Fate::Arrives(hold) => depart(hold, bytes),
@@ -226,7 +227,7 @@ impl Engine {
         info!(process = of.name, "{label}");
         self.record(of, Happening::Output { label: label.into(), value, status });
         if of.name.is_empty()
-            && self.parts.facts.problem == "election"
+            && self.parts.facts.problem == ProblemKind::Election
             && let Ok(output) = postcard::from_bytes::<election::Output>(&bytes)
         {
             self.tally.term = match output {
@@ -267,14 +268,14 @@ impl Engine {
                 }
             })?;
         }
-        for Departure { to, body, background } in departures.drain(..) {
+        for Departure { to, body, away } in departures.drain(..) {
             let due = match body {
                 Body::Message { due, .. } if due > 0 => self.clock.wall.instant(due),
                 _ => Instant::now(),
             };
             match &self.parts.peers[to.index()] {
                 Some(peer) => {
-                    if !peer.send_slowly(body, background, due) && !background {
+                    if !peer.send_slowly(body, away, due) && away == WhileAway::Keep {
                         debug!(peer = self.id(to), "no room for a message");
                         count(&self.parts.endpoint.traffic.dropped, 1);
                     }

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use habemus::{Address, Status, Suspicion};
+use habemus::{Address, ProblemKind, Status, Suspicion};
 use habemus_trace::Header;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
@@ -30,7 +30,7 @@ use crate::recorder::{Recorder, Wall};
 use crate::store::{Directory, StoreError};
 use crate::timers::Timers;
 use crate::transport::frame::Body;
-use crate::transport::{Arrivals, Guests, Outgoing, Shared};
+use crate::transport::{Arrivals, Guests, Outgoing, Shared, WhileAway};
 use crate::{MAX_LOCKS, is_name};
 use breakpoints::Breakpoints;
 use client::Client;
@@ -283,7 +283,7 @@ impl Engine {
         self.instances.insert(name.to_owned(), Instance::new(machine, store, recorder));
         if !name.is_empty() {
             for peer in self.parts.peers.iter().flatten() {
-                peer.send(Body::Open { name: name.to_owned() }, false);
+                peer.send(Body::Open { name: name.to_owned() }, WhileAway::Keep);
             }
         }
         self.carry_out(name, Cause::Start { recovered: recovered.is_some() }, step, base).await
@@ -294,7 +294,7 @@ impl Engine {
         Header {
             format: habemus_trace::FORMAT,
             algorithm: facts.algorithm.to_owned(),
-            problem: facts.problem.to_owned(),
+            problem: facts.problem.to_string(),
             title: None,
             processes: facts.population.ids.iter().map(|id| id.0).collect(),
             topology: facts.topology.clone(),
@@ -314,7 +314,7 @@ impl Engine {
                     outgoing.hint();
                     // It may be a new life, which knows of no locks.
                     for name in self.instances.keys().filter(|name| !name.is_empty()) {
-                        outgoing.send(Body::Open { name: name.clone() }, false);
+                        outgoing.send(Body::Open { name: name.clone() }, WhileAway::Keep);
                     }
                 }
             }
@@ -341,7 +341,7 @@ impl Engine {
     /// Whether a peer may have a process of this name started here.
     fn admit(&self, name: &str, from: Address) -> bool {
         let known = self.instances.contains_key(name);
-        let has_names = self.parts.facts.problem == "mutual exclusion";
+        let has_names = self.parts.facts.problem == ProblemKind::MutualExclusion;
         let fine = known || (has_names && is_name(name) && self.instances.len() <= MAX_LOCKS);
         if !fine {
             warn!(peer = self.id(from), "asks for a lock whose name will not do, or for one too many");
@@ -385,7 +385,7 @@ impl Engine {
             if !is_name(name) {
                 return Ok(Err(format!("'{name}' will not do as a name: use letters, digits, - and _")));
             }
-            if self.parts.facts.problem != "mutual exclusion" {
+            if self.parts.facts.problem != ProblemKind::MutualExclusion {
                 let algorithm = self.parts.facts.algorithm;
                 return Ok(Err(format!("{algorithm} has no names: only locks have")));
             }

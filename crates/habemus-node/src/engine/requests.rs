@@ -156,7 +156,7 @@ impl Engine {
             id: self.parts.endpoint.id,
             cluster: self.parts.endpoint.cluster.clone(),
             algorithm: facts.algorithm.to_owned(),
-            problem: facts.problem.to_owned(),
+            problem: facts.problem,
             started: self.start_up.is_over(),
             status,
             leader: match status {

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use tracing::info;
 
 use super::{Cause, Engine, EngineError};
+use crate::transport::WhileAway;
 use crate::transport::frame::Body;
 
 impl Engine {
@@ -61,7 +62,7 @@ impl Engine {
         }
         tokio::task::yield_now().await;
         for peer in self.parts.peers.iter().flatten() {
-            peer.send(Body::Goodbye, true);
+            peer.send(Body::Goodbye, WhileAway::Drop);
         }
         for peer in self.parts.peers.iter().flatten() {
             peer.flushed(Duration::from_millis(500)).await;

@@ -10,7 +10,7 @@ mod queue;
 mod stream;
 
 pub(crate) use incoming::{Arrivals, Guests, listen};
-pub(crate) use outgoing::Outgoing;
+pub(crate) use outgoing::{Outgoing, WhileAway};
 pub use queue::{MAX_KEPT, MAX_WAITING, PATIENCE};
 pub(crate) use stream::Named;
 

@@ -30,6 +30,15 @@ const REFUSED_WAIT: Duration = Duration::from_secs(3);
 /// So many bytes are written at once.
 const BATCH: usize = 64 * 1024;
 
+/// What becomes of a frame while its peer is away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhileAway {
+    /// It waits until there is a connection.
+    Keep,
+    /// It is dropped: by then it would say nothing new, as a heartbeat.
+    Drop,
+}
+
 /// The way to one peer.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
@@ -70,16 +79,15 @@ impl Outgoing {
         Outgoing { state, address, task }
     }
 
-    /// Sends a frame, now or when there is a connection. A full queue drops it, and so does a peer that is
-    /// away if the frame is only background.
-    pub(crate) fn send(&self, body: Body, background: bool) -> bool {
-        self.send_slowly(body, background, Instant::now())
+    /// Sends a frame; `away` says what becomes of it while there is no connection. A full queue drops it.
+    pub(crate) fn send(&self, body: Body, away: WhileAway) -> bool {
+        self.send_slowly(body, away, Instant::now())
     }
 
     /// As [`send`](Outgoing::send), for a frame that pretends to be on its way until `until`.
-    pub(crate) fn send_slowly(&self, body: Body, background: bool, until: Instant) -> bool {
+    pub(crate) fn send_slowly(&self, body: Body, away: WhileAway, until: Instant) -> bool {
         let mut queue = self.state.queue();
-        if background && !queue.connected {
+        if away == WhileAway::Drop && !queue.connected {
             return false;
         }
         let there_was_room = queue.push(body, Instant::now(), until);

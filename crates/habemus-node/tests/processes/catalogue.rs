@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use habemus::catalogue::{ENTRIES, Entry, Request};
-use habemus::{Id, Status};
+use habemus::{Id, ProblemKind, Status};
 use habemus_node::cluster::Cluster;
 use habemus_node::{Clients, NodeReport, SupervisorCommand};
 use habemus_report::{Ending, judge};
@@ -99,7 +99,8 @@ async fn elects(entry: &'static Entry) {
 
 #[tokio::test]
 async fn every_election_elects_and_gets_over_a_crash() {
-    let all: Vec<&'static Entry> = ENTRIES.iter().filter(|entry| entry.problem == "election").collect();
+    let all: Vec<&'static Entry> =
+        ENTRIES.iter().filter(|entry| entry.problem == ProblemKind::Election).collect();
     for some in all.chunks(TOGETHER) {
         join_all(some.iter().map(|entry| elects(entry))).await;
     }
@@ -179,7 +180,7 @@ async fn entries(cluster: &mut Cluster, entry: &Entry, count: usize) {
 #[tokio::test]
 async fn every_lock_lets_one_in_at_a_time_and_stays_safe_after_a_crash() {
     let all: Vec<&'static Entry> =
-        ENTRIES.iter().filter(|entry| entry.problem == "mutual exclusion").collect();
+        ENTRIES.iter().filter(|entry| entry.problem == ProblemKind::MutualExclusion).collect();
     for some in all.chunks(TOGETHER) {
         join_all(some.iter().map(|entry| excludes(entry))).await;
     }
@@ -203,7 +204,8 @@ async fn decides(entry: &'static Entry) {
 
 #[tokio::test]
 async fn every_agreement_decides() {
-    let all: Vec<&'static Entry> = ENTRIES.iter().filter(|entry| entry.problem == "agreement").collect();
+    let all: Vec<&'static Entry> =
+        ENTRIES.iter().filter(|entry| entry.problem == ProblemKind::Agreement).collect();
     assert!(!all.is_empty(), "the catalogue has agreements");
     for some in all.chunks(TOGETHER) {
         join_all(some.iter().map(|entry| decides(entry))).await;

@@ -98,7 +98,7 @@ async fn times_to_replace_a_leader(algorithm: &str, flags: &[&str]) -> [Duration
 #[tokio::test]
 async fn a_leader_that_is_told_to_stop_need_not_be_missed_first() {
     let detector = ["--detector", "heartbeat", "--option", "heartbeat-timeout=3s"];
-    let timeouts = ["--option", "least-timeout=2s", "--option", "most-timeout=3s"];
+    let timeouts = ["--option", "min-timeout=2s", "--option", "max-timeout=3s"];
     for (algorithm, flags) in [("bully", detector), ("majority", timeouts)] {
         let [killed, stopped] = times_to_replace_a_leader(algorithm, &flags).await;
         assert!(stopped * 3 < killed, "{algorithm}: {stopped:?} after SIGTERM, {killed:?} after SIGKILL");

@@ -13,7 +13,7 @@ fn node(arguments: &[&str]) -> Output {
     command.output().expect("the program can be run")
 }
 
-fn complaint(output: &Output) -> String {
+fn error_text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -32,8 +32,8 @@ fn bad_input_is_refused_with_what_would_do() {
         (&["--algorithm", "bully", "--ids", "2,3"], "node 1 is not among the processes"),
     ] {
         let output = with(arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", complaint(&output));
-        assert!(complaint(&output).contains(expected), "{arguments:?}: {}", complaint(&output));
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", error_text(&output));
+        assert!(error_text(&output).contains(expected), "{arguments:?}: {}", error_text(&output));
     }
 }
 
@@ -65,8 +65,8 @@ async fn a_damaged_store_is_refused_and_left_alone() {
         directory,
     ]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(complaint(&output).contains("checksums are wrong"), "{}", complaint(&output));
-    assert!(complaint(&output).contains("Restore it from a copy"), "{}", complaint(&output));
+    assert!(error_text(&output).contains("checksums are wrong"), "{}", error_text(&output));
+    assert!(error_text(&output).contains("Restore it from a copy"), "{}", error_text(&output));
     assert_eq!(std::fs::read(&stable).unwrap(), bytes);
 }
 
@@ -157,7 +157,7 @@ async fn two_nodes_cannot_live_in_one_directory() {
         "--data",
         directory.to_str().unwrap(),
     ]);
-    assert!(complaint(&output).contains("another node is using"), "{}", complaint(&output));
+    assert!(error_text(&output).contains("another node is using"), "{}", error_text(&output));
     cluster.end().await;
 }
 

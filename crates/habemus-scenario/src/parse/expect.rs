@@ -8,7 +8,7 @@ use super::options::option;
 use super::reader::{Reader, Value};
 use crate::processes::Processes;
 use crate::scenario::{Count, Expectations};
-use crate::source::Place;
+use crate::source::Location;
 
 pub(super) const KEYS: &[&str] = &[
     "leader",
@@ -62,7 +62,7 @@ fn properties(reader: &mut Reader<'_>, table: &DeTable<'_>, key: &str) -> Vec<St
         DeValue::Array(items) => {
             let mut names = Vec::new();
             for (index, item) in items.iter().enumerate() {
-                reader.note(Place::value(format!("expect.{key}[{index}]")), item.span());
+                reader.note(Location::value(format!("expect.{key}[{index}]")), item.span());
                 names.extend(reader.name(item));
             }
             names

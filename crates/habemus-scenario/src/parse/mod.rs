@@ -10,7 +10,7 @@ use crate::names;
 use crate::processes::Processes;
 use crate::scenario::{Action, DEFAULT_EVENT_LIMIT, Occasion, Scenario, Trigger, TriggerKind};
 use crate::script;
-use crate::source::{Place, SourceMap};
+use crate::source::{Location, SourceMap};
 
 mod expect;
 mod network;
@@ -90,7 +90,7 @@ impl Parsed {
                 Some(name) => format!("unknown action `{word}`: did you mean `{name}`?"),
                 None => format!("unknown action `{word}`"),
             };
-            errors.push(self.source.error_at(&Place::command(index), message, Some(help.clone())));
+            errors.push(self.source.error_at(&Location::command(index), message, Some(help.clone())));
         }
         errors
     }
@@ -103,15 +103,15 @@ impl Parsed {
                 Occasion::When(Trigger {
                     what: TriggerKind::Sends(kind) | TriggerKind::Receives(kind),
                     ..
-                }) => Some((Place::message(index), kind)),
+                }) => Some((Location::message(index), kind)),
                 _ => None,
             });
         let counted = self.scenario.expect.messages.keys().filter(|kind| *kind != "total");
-        let counted = counted.map(|kind| (Place::name(format!("expect.messages.{kind}")), kind));
+        let counted = counted.map(|kind| (Location::name(format!("expect.messages.{kind}")), kind));
         waited_for
             .chain(counted)
             .filter(|(_, kind)| !kinds.contains(&kind.as_str()))
-            .map(|(place, kind)| self.source.unknown_at(&place, "message", kind, kinds))
+            .map(|(location, kind)| self.source.unknown_at(&location, "message", kind, kinds))
             .collect()
     }
 }

@@ -55,13 +55,13 @@ fn model(reader: &mut Reader<'_>, table: &DeTable<'_>, network: &Value<'_>) -> T
         _ => &[],
     };
     foreign_times(reader, table, &name, times);
-    let place = table.get("model").map_or(network.span(), Value::span);
+    let location = table.get("model").map_or(network.span(), Value::span);
     for time in times {
         if !table.contains_key(*time) {
             let example = if *time == "gst" { "1s" } else { "10ms" };
             let message =
                 format!("a {name} network needs `{time}`: write for example `{time} = \"{example}\"`");
-            reader.error(place.clone(), message);
+            reader.error(location.clone(), message);
         }
     }
     match name.as_str() {

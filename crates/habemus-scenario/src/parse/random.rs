@@ -9,7 +9,7 @@ use crate::processes::Processes;
 use crate::scenario::RandomFaults;
 
 pub(super) const KEYS: &[&str] =
-    &["crashes", "recover-after", "amnesia", "most-down", "pauses", "pause-for", "cuts", "cut-for", "until"];
+    &["crashes", "recover-after", "amnesia", "max-down", "pauses", "pause-for", "cuts", "cut-for", "until"];
 
 pub(super) fn read(
     reader: &mut Reader<'_>,
@@ -19,13 +19,13 @@ pub(super) fn read(
     let table = reader.table(document, "random", KEYS)?;
     let number = processes.ids().len();
     let usual = RandomFaults::usual(number);
-    let most_down = reader.optional(table, "most-down", |reader, value| most_down(reader, value, processes));
+    let max_down = reader.optional(table, "max-down", |reader, value| max_down(reader, value, processes));
     let recover_after = reader.optional(table, "recover-after", recover_after);
     Some(RandomFaults {
         crashes: reader.optional(table, "crashes", Reader::rate).unwrap_or(usual.crashes),
         recover_after: recover_after.unwrap_or(usual.recover_after),
         amnesia: reader.optional(table, "amnesia", Reader::boolean).unwrap_or(usual.amnesia),
-        most_down: most_down.unwrap_or(usual.most_down),
+        max_down: max_down.unwrap_or(usual.max_down),
         pauses: reader.optional(table, "pauses", Reader::rate).unwrap_or(usual.pauses),
         pause_for: reader.optional(table, "pause-for", Reader::positive_range).unwrap_or(usual.pause_for),
         cuts: reader.optional(table, "cuts", Reader::rate).unwrap_or(usual.cuts),
@@ -42,11 +42,11 @@ fn recover_after(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<Option<(D
     }
 }
 
-fn most_down(reader: &mut Reader<'_>, value: &Value<'_>, processes: &Processes<'_>) -> Option<usize> {
-    let (most, what) = match processes.ids().len() as u64 {
+fn max_down(reader: &mut Reader<'_>, value: &Value<'_>, processes: &Processes<'_>) -> Option<usize> {
+    let (max, what) = match processes.ids().len() as u64 {
         0 => (u64::MAX, "a number of processes such as 1".to_owned()),
         1 => (1, "the number of processes, which is 1".to_owned()),
         everyone => (everyone, format!("a number of processes from 1 to {everyone}")),
     };
-    reader.number_within(value, 1..=most, &what).and_then(|number| usize::try_from(number).ok())
+    reader.number_within(value, 1..=max, &what).and_then(|number| usize::try_from(number).ok())
 }

@@ -10,7 +10,7 @@ use super::{KEYS, TABLES};
 use crate::error::{Problem, ScenarioErrors};
 use crate::names;
 use crate::script::ScriptError;
-use crate::source::{Place, SourceMap};
+use crate::source::{Location, SourceMap};
 
 /// A value and where it is.
 pub(super) type Value<'t> = Spanned<DeValue<'t>>;
@@ -40,8 +40,8 @@ impl<'t> Reader<'t> {
         self.text.get(span).unwrap_or_default()
     }
 
-    pub(super) fn note(&mut self, place: Place, span: Range<usize>) {
-        self.source.note(place, span);
+    pub(super) fn note(&mut self, location: Location, span: Range<usize>) {
+        self.source.note(location, span);
     }
 
     pub(super) fn error(&mut self, span: Range<usize>, message: impl Into<String>) {
@@ -150,8 +150,8 @@ impl<'t> Reader<'t> {
         for (key, value) in table {
             let name = key.get_ref().as_ref();
             let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-            self.note(Place::name(path.clone()), key.span());
-            self.note(Place::value(path), value.span());
+            self.note(Location::name(path.clone()), key.span());
+            self.note(Location::value(path), value.span());
         }
     }
 

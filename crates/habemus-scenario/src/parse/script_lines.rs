@@ -6,10 +6,10 @@ use super::reader::Reader;
 use crate::processes::Processes;
 use crate::scenario::{Action, Cue};
 use crate::script;
-use crate::source::Place;
+use crate::source::Location;
 
 /// Everybody named in every line takes memory: this many is about half a gigabyte.
-const MOST_NAMED: usize = 50_000_000;
+const MAX_NAMED: usize = 50_000_000;
 
 pub(super) fn read(reader: &mut Reader<'_>, document: &DeTable<'_>, processes: &Processes<'_>) -> Vec<Cue> {
     let Some(value) = document.get("script") else {
@@ -22,7 +22,7 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &DeTable<'_>, processes: &
     let mut cues = Vec::with_capacity(items.len());
     let mut named = 0;
     for (index, item) in items.iter().enumerate() {
-        reader.note(Place::cue(index), item.span());
+        reader.note(Location::cue(index), item.span());
         let DeValue::String(text) = item.get_ref() else {
             reader.expected("a line such as \"20ms crash 5\"", item);
             continue;
@@ -30,17 +30,17 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &DeTable<'_>, processes: &
         match script::parse_line(text, processes) {
             Ok(line) => {
                 let word = reader.span_in_string(item, line.word);
-                reader.note(Place::command(index), word);
+                reader.note(Location::command(index), word);
                 if let Some(message) = line.message {
                     let message = reader.span_in_string(item, message);
-                    reader.note(Place::message(index), message);
+                    reader.note(Location::message(index), message);
                 }
                 named += number_named(&line.cue.action);
                 cues.push(line.cue);
             }
             Err(error) => reader.script_error(item, error),
         }
-        if named > MOST_NAMED {
+        if named > MAX_NAMED {
             reader.error(item.span(), "the script names more than 50000000 processes up to here");
             break;
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::de::{DeTable, DeValue};
 
 use super::reader::{Reader, Value};
-use crate::processes::{MOST_PROCESSES, Processes, too_many_processes};
+use crate::processes::{MAX_PROCESSES, Processes, too_many_processes};
 use crate::scenario::TopologyChoice;
 use crate::script;
 
@@ -119,7 +119,7 @@ fn listed(reader: &mut Reader<'_>, value: &Value<'_>, items: &[Value<'_>]) -> Op
 }
 
 fn few_enough(reader: &mut Reader<'_>, value: &Value<'_>, number: u128) -> bool {
-    let few_enough = number <= u128::from(MOST_PROCESSES);
+    let few_enough = number <= u128::from(MAX_PROCESSES);
     if !few_enough {
         reader.error(value.span(), too_many_processes(number));
     }

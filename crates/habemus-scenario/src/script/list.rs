@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::ScriptError;
 use super::parser::Parser;
 use super::scan::TokenKind;
-use crate::processes::{MOST_PROCESSES, too_many_processes};
+use crate::processes::{MAX_PROCESSES, too_many_processes};
 
 /// `1,2,3`, `1..4` or `all`.
 pub(super) fn processes(parser: &mut Parser<'_>) -> Result<Vec<u64>, ScriptError> {
@@ -76,7 +76,7 @@ pub(super) fn ids(parser: &mut Parser<'_>) -> Result<Vec<u64>, ScriptError> {
     let start = parser.here().start;
     let runs = runs(parser, "identifiers such as `3,17,24` or `0..7`")?;
     let number: u128 = runs.iter().map(|run| u128::from(run.first.abs_diff(run.last)) + 1).sum();
-    if number > u128::from(MOST_PROCESSES) {
+    if number > u128::from(MAX_PROCESSES) {
         return Err(ScriptError::new(start..parser.previous_end(), too_many_processes(number)));
     }
     apart(&runs)?;
@@ -157,11 +157,11 @@ fn apart(runs: &[Run]) -> Result<(), ScriptError> {
 fn members(runs: &[Run]) -> Vec<u64> {
     let mut members = Vec::new();
     for run in runs {
-        let (least, most) = run.bounds();
-        if run.first == least {
-            members.extend(least..=most);
+        let (min, max) = run.bounds();
+        if run.first == min {
+            members.extend(min..=max);
         } else {
-            members.extend((least..=most).rev());
+            members.extend((min..=max).rev());
         }
     }
     members

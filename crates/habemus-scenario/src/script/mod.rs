@@ -153,9 +153,9 @@ pub fn parse_links(text: &str, processes: &Processes<'_>) -> Result<Vec<(u64, u6
 /// Reads the identifiers of the processes themselves: `3,17,24` or `0..7`, which may count down.
 ///
 /// # Errors
-/// If it is no list of identifiers, or names one twice, or there are more than [`MOST_PROCESSES`].
+/// If it is no list of identifiers, or names one twice, or there are more than [`MAX_PROCESSES`].
 ///
-/// [`MOST_PROCESSES`]: crate::MOST_PROCESSES
+/// [`MAX_PROCESSES`]: crate::MAX_PROCESSES
 pub fn parse_ids(text: &str) -> Result<Vec<u64>, ScriptError> {
     let anything = Processes::anything();
     let mut parser = Parser::new(text, &anything);

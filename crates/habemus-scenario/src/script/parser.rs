@@ -182,12 +182,12 @@ impl<'a> Parser<'a> {
 
 /// The end of a text, enough of it to see where one is.
 fn last_words(text: &str) -> String {
-    const MOST: usize = 24;
+    const MAX: usize = 24;
     let length = text.chars().count();
-    if length <= MOST {
+    if length <= MAX {
         return text.to_owned();
     }
-    let end: String = text.chars().skip(length - MOST).collect();
+    let end: String = text.chars().skip(length - MAX).collect();
     // Begin with a whole word where there is one.
     let end = end.split_once(' ').map_or(end.as_str(), |(_, words)| words).to_owned();
     format!("…{end}")

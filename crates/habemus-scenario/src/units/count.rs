@@ -14,8 +14,8 @@ impl FromStr for Count {
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let text = text.trim();
         let impossible = || UnitError::new(format!("no number is within `{}`", shortened(text)));
-        let at_least = |least| Count { least, most: u64::MAX };
-        let at_most = |most| Count { least: 0, most };
+        let at_least = |min| Count { min, max: u64::MAX };
+        let at_most = |max| Count { min: 0, max };
         if let Some(number) = text.strip_prefix("<=") {
             number_of(number, text).map(at_most)
         } else if let Some(number) = text.strip_prefix(">=") {
@@ -24,15 +24,15 @@ impl FromStr for Count {
             number_of(number, text)?.checked_sub(1).map(at_most).ok_or_else(impossible)
         } else if let Some(number) = text.strip_prefix('>') {
             number_of(number, text)?.checked_add(1).map(at_least).ok_or_else(impossible)
-        } else if let Some((least, most)) = text.split_once("..") {
-            let (least, most) = (number_of(least, text)?, number_of(most, text)?);
-            if least > most {
+        } else if let Some((min, max)) = text.split_once("..") {
+            let (min, max) = (number_of(min, text)?, number_of(max, text)?);
+            if min > max {
                 let found = shortened(text);
                 return Err(UnitError::new(format!(
-                    "the range `{found}` runs backwards: write `{most}..{least}`"
+                    "the range `{found}` runs backwards: write `{max}..{min}`"
                 )));
             }
-            Ok(Count { least, most })
+            Ok(Count { min, max })
         } else {
             number_of(text, text).map(Count::exactly)
         }
@@ -41,11 +41,11 @@ impl FromStr for Count {
 
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.least, self.most) {
-            (least, most) if least == most => write!(f, "{least}"),
-            (least, u64::MAX) => write!(f, ">= {least}"),
-            (0, most) => write!(f, "<= {most}"),
-            (least, most) => write!(f, "{least}..{most}"),
+        match (self.min, self.max) {
+            (min, max) if min == max => write!(f, "{min}"),
+            (min, u64::MAX) => write!(f, ">= {min}"),
+            (0, max) => write!(f, "<= {max}"),
+            (min, max) => write!(f, "{min}..{max}"),
         }
     }
 }
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn counts_are_read_and_written() {
-        for (text, least, most, shown) in [
+        for (text, min, max, shown) in [
             ("24", 24, 24, "24"),
             ("1_000", 1000, 1000, "1000"),
             ("1..3", 1, 3, "1..3"),
@@ -81,7 +81,7 @@ mod tests {
             (">= 0", 0, u64::MAX, ">= 0"),
             ("0..0", 0, 0, "0"),
         ] {
-            let count = Count { least, most };
+            let count = Count { min, max };
             assert_eq!(text.parse(), Ok(count), "{text}");
             assert_eq!(count.to_string(), shown);
             assert_eq!(shown.parse(), Ok(count));

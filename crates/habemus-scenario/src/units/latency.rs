@@ -34,8 +34,8 @@ impl fmt::Display for Latency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Latency::Constant(always) => f.write_str(&show_duration(*always)),
-            Latency::Uniform { least, most } => {
-                write!(f, "{}..{}", show_duration(*least), show_duration(*most))
+            Latency::Uniform { min, max } => {
+                write!(f, "{}..{}", show_duration(*min), show_duration(*max))
             }
             Latency::Exponential { mean } => write!(f, "exponential {}", show_duration(*mean)),
             Latency::LogNormal { median, sigma } => {
@@ -46,9 +46,9 @@ impl fmt::Display for Latency {
 }
 
 fn constant_or_uniform(text: &str) -> Result<Latency, UnitError> {
-    let (least, most) = parse_range(text)?;
-    some_time_is(most)?;
-    Ok(if text.contains("..") { Latency::Uniform { least, most } } else { Latency::Constant(most) })
+    let (min, max) = parse_range(text)?;
+    some_time_is(max)?;
+    Ok(if text.contains("..") { Latency::Uniform { min, max } } else { Latency::Constant(max) })
 }
 
 fn log_normal(rest: &str) -> Result<Latency, UnitError> {
@@ -86,9 +86,9 @@ mod tests {
         let milliseconds = Duration::from_millis;
         for (text, latency) in [
             ("5ms", Latency::Constant(milliseconds(5))),
-            ("1ms..10ms", Latency::Uniform { least: milliseconds(1), most: milliseconds(10) }),
-            ("0ms..1ms", Latency::Uniform { least: Duration::ZERO, most: milliseconds(1) }),
-            ("5ms..5ms", Latency::Uniform { least: milliseconds(5), most: milliseconds(5) }),
+            ("1ms..10ms", Latency::Uniform { min: milliseconds(1), max: milliseconds(10) }),
+            ("0ms..1ms", Latency::Uniform { min: Duration::ZERO, max: milliseconds(1) }),
+            ("5ms..5ms", Latency::Uniform { min: milliseconds(5), max: milliseconds(5) }),
             ("exponential 5ms", Latency::Exponential { mean: milliseconds(5) }),
             ("log-normal 5ms 0.8", Latency::LogNormal { median: milliseconds(5), sigma: 0.8 }),
         ] {

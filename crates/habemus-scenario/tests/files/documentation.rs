@@ -84,7 +84,7 @@ fn every_key_is_in_an_example() {
         "crashes",
         "recover-after",
         "amnesia",
-        "most-down",
+        "max-down",
         "pauses",
         "pause-for",
         "cuts",

@@ -44,7 +44,7 @@ fn what_a_file_does_not_say_is_as_usual() {
         crashes: 0.0,
         recover_after: Some((milliseconds(50), milliseconds(200))),
         amnesia: false,
-        most_down: 1,
+        max_down: 1,
         pauses: 0.0,
         pause_for: (milliseconds(10), milliseconds(200)),
         cuts: 0.0,
@@ -55,7 +55,7 @@ fn what_a_file_does_not_say_is_as_usual() {
     let scripted = read("algorithm = \"x\"\nprocesses = 3\nscript = ['1ms acquire 1']\n[workload]\n");
     assert_eq!(scripted.workload.map(|workload| workload.entries), Some(0));
     let five = read("algorithm = \"x\"\nprocesses = 5\n[random]\nrecover-after = 'never'").random;
-    assert_eq!(five.map(|random| (random.most_down, random.recover_after)), Some((2, None)));
+    assert_eq!(five.map(|random| (random.max_down, random.recover_after)), Some((2, None)));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn every_key_has_its_meaning() {
         crashes = "2/s"
         recover-after = "50ms..200ms"
         amnesia = true
-        most-down = 2
+        max-down = 2
         pauses = "1/s"
         pause-for = "20ms"
         cuts = "30/min"
@@ -164,7 +164,7 @@ fn every_key_has_its_meaning() {
             crashes: 2.0,
             recover_after: Some((milliseconds(50), milliseconds(200))),
             amnesia: true,
-            most_down: 2,
+            max_down: 2,
             pauses: 1.0,
             pause_for: (milliseconds(20), milliseconds(20)),
             cuts: 0.5,
@@ -190,9 +190,9 @@ fn every_key_has_its_meaning() {
             violates: vec![text("EM3")],
             messages: BTreeMap::from([
                 (text("total"), Count::exactly(24)),
-                (text("Election"), Count { least: 8, most: u64::MAX }),
+                (text("Election"), Count { min: 8, max: u64::MAX }),
             ]),
-            leader_changes: Some(Count { least: 0, most: 3 }),
+            leader_changes: Some(Count { min: 0, max: 3 }),
             quiet: Some(true),
             refused_writes: Some(Count::exactly(1)),
         },
@@ -211,7 +211,7 @@ fn other_ways_to_say_it() {
         read("algorithm = \"x\"\nprocesses = 2\nnetwork.model = 'synchronous'\nnetwork.pulse = '9ms'");
     assert_eq!(synchronous.network.model, TimeModel::Synchronous { pulse: milliseconds(9) });
     let messages = read("algorithm = \"x\"\nprocesses = 2\nexpect.messages = '1..3'").expect.messages;
-    assert_eq!(messages, BTreeMap::from([("total".to_owned(), Count { least: 1, most: 3 })]));
+    assert_eq!(messages, BTreeMap::from([("total".to_owned(), Count { min: 1, max: 3 })]));
     let all = read("algorithm = \"x\"\nprocesses = 2\nworkload.clients = 'all'").workload;
     assert_eq!(all.map(|workload| workload.clients), Some(vec![]));
     let windows = read("\u{feff}algorithm = \"x\"\r\nprocesses = 2\r\n");

@@ -51,7 +51,7 @@ fn a_written_scenario_is_good_to_read() {
         time_limit: Some(milliseconds(10_000)),
         expect: Expectations {
             leader: Some(2),
-            messages: BTreeMap::from([("total".into(), Count { least: 0, most: 24 })]),
+            messages: BTreeMap::from([("total".into(), Count { min: 0, max: 24 })]),
             ..Expectations::default()
         },
         ..Scenario::default()
@@ -195,8 +195,8 @@ fn latency(dice: &mut Dice) -> Latency {
     match dice.below(4) {
         0 => Latency::Constant(some_time(dice)),
         1 => {
-            let least = time(dice);
-            Latency::Uniform { least, most: least + some_time(dice) }
+            let min = time(dice);
+            Latency::Uniform { min, max: min + some_time(dice) }
         }
         2 => Latency::Exponential { mean: some_time(dice) },
         _ => Latency::LogNormal { median: some_time(dice), sigma: probability(dice) * 10.0 },
@@ -272,7 +272,7 @@ fn random_faults(dice: &mut Dice, ids: &[u64]) -> RandomFaults {
         crashes: rate(dice),
         recover_after: maybe(dice, range),
         amnesia: dice.once_in(2),
-        most_down: 1 + dice.below(ids.len() as u64) as usize,
+        max_down: 1 + dice.below(ids.len() as u64) as usize,
         pauses: rate(dice),
         pause_for: some_range(dice),
         cuts: rate(dice),
@@ -377,13 +377,13 @@ fn some_time(dice: &mut Dice) -> Duration {
 }
 
 fn range(dice: &mut Dice) -> (Duration, Duration) {
-    let least = time(dice);
-    (least, if dice.once_in(3) { least } else { least + time(dice) })
+    let min = time(dice);
+    (min, if dice.once_in(3) { min } else { min + time(dice) })
 }
 
 fn some_range(dice: &mut Dice) -> (Duration, Duration) {
-    let (least, most) = range(dice);
-    (least, most + Duration::from_millis(1))
+    let (min, max) = range(dice);
+    (min, max + Duration::from_millis(1))
 }
 
 fn probability(dice: &mut Dice) -> f64 {
@@ -403,10 +403,10 @@ fn rate(dice: &mut Dice) -> f64 {
 }
 
 fn count(dice: &mut Dice) -> Count {
-    let least = dice.below(4);
+    let min = dice.below(4);
     match dice.below(3) {
         0 => Count::exactly(any_number(dice)),
-        1 => Count { least, most: least + dice.below(9) },
-        _ => Count { least, most: u64::MAX },
+        1 => Count { min, max: min + dice.below(9) },
+        _ => Count { min, max: u64::MAX },
     }
 }

@@ -193,7 +193,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     }
 
     fn set_timer(&mut self, at: Address, timer: P::Timer, after: Delay) -> bool {
-        let mut after = self.jitter.between(nanos(after.least), nanos(after.most));
+        let mut after = self.jitter.between(nanos(after.min), nanos(after.max));
         if let Some(clock) = self.drift.get(&at) {
             after = (after as f64 / clock.rate) as Time;
         }
@@ -245,7 +245,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     pub(super) fn client_reacts(&mut self, at: Address, status: Status) {
         let Some(clients) = &mut self.clients else { return };
         let Some(command) = P::Problem::next_command(&status) else { return };
-        let (least, most) = if status == Status::Inside {
+        let (min, max) = if status == Status::Inside {
             clients.workload.hold
         } else if clients.remaining[at.index()] > 0 {
             clients.remaining[at.index()] -= 1;
@@ -260,7 +260,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         } else {
             return;
         };
-        let wait = self.jitter.between(nanos(least), nanos(most));
+        let wait = self.jitter.between(nanos(min), nanos(max));
         self.queue.push(self.now + wait, self.in_this_life(at, RareEvent::Client(command)));
     }
 

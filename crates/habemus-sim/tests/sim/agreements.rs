@@ -178,7 +178,7 @@ fn storm(detector: &str) -> Scenario {
         [random]
         crashes = "20/s"
         recover-after = "10ms..200ms"
-        most-down = 3
+        max-down = 3
         pauses = "10/s"
         pause-for = "10ms..200ms"
         cuts = "10/s"

@@ -35,7 +35,7 @@ fn on_every_detector_the_election_keeps_its_promises_through_crashes() {
             [random]
             crashes = "2/s"
             recover-after = "600ms..1500ms"
-            most-down = 2
+            max-down = 2
             until = "4s"
             "#,
         );

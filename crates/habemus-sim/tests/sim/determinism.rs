@@ -31,7 +31,7 @@ fn stormy(seed: u64) -> Scenario {
         crashes: 2.0,
         recover_after: Some((ms(50), ms(200))),
         amnesia: false,
-        most_down: 2,
+        max_down: 2,
         pauses: 2.0,
         pause_for: (ms(10), ms(200)),
         cuts: 2.0,

@@ -78,7 +78,7 @@ fn the_crash_of_a_suspect_is_detected_at_once_and_ends_the_mistake() {
     let mut request = request(10, 1, text);
     request.detectors = vec!["heartbeat".to_owned()];
     let one = &measure(&request)[0];
-    assert_eq!((one.mistakes, one.detection.count, one.detection.most), (3, 3, 0));
+    assert_eq!((one.mistakes, one.detection.count, one.detection.max), (3, 3, 0));
     // From 1.005 s + 350 ms until 3 s.
     assert_eq!(one.longest_mistake, 1_645_000_000);
 }

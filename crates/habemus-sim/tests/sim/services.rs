@@ -76,7 +76,7 @@ fn services_keep_their_promises_through_crashes_and_recoveries_on_every_detector
             scenario.random = Some(RandomFaults {
                 crashes: 2.0,
                 recover_after: Some((ms(100), ms(900))),
-                most_down: 3,
+                max_down: 3,
                 until: Duration::from_secs(3),
                 ..RandomFaults::usual(5)
             });

@@ -6,7 +6,7 @@
 
 use habemus::Status;
 
-use super::rows::{self, Row, What};
+use super::rows::{self, Row, RowContent};
 use super::scene::{Condition, Scene};
 use super::time;
 use super::words::{self, Mark};
@@ -47,12 +47,12 @@ struct Diagram<'s> {
 impl Diagram<'_> {
     fn row(&mut self, row: &Row) {
         match &row.what {
-            What::Silence(idle) => self.over_all(1, &format!("{} later", time::span(*idle))),
-            What::Sends { from, to, label } => {
+            RowContent::Silence(idle) => self.over_all(1, &format!("{} later", time::span(*idle))),
+            RowContent::Sends { from, to, label } => {
                 let to = to.iter().map(|&to| self.scene.processes[to].to_string()).collect::<Vec<_>>();
                 self.note(*from, &format!("sends {label} to {}", to.join(", ")));
             }
-            What::Message { from, to, label, lost, earlier } => {
+            RowContent::Message { from, to, label, lost, earlier } => {
                 let arrow = match (lost, earlier) {
                     (Some(_), true) => "--x",
                     (Some(_), false) => "-x",
@@ -62,16 +62,16 @@ impl Diagram<'_> {
                 let reason = lost.map(|why| format!(" ({})", words::reason(why))).unwrap_or_default();
                 self.message(*from, arrow, *to, &format!("{label}{reason}"));
             }
-            What::Mark { column, mark: Mark::Timer, text } => {
+            RowContent::Mark { column, mark: Mark::Timer, text } => {
                 self.message(*column, "->>", *column, &format!("⏱ {text}"));
             }
-            What::Mark { column, mark, text } => match emoji(*mark) {
+            RowContent::Mark { column, mark, text } => match emoji(*mark) {
                 "" => self.note(*column, text),
                 emoji => self.note(*column, &format!("{emoji} {text}")),
             },
-            What::Network { text } => self.over_all(1, &format!("✂ {text}")),
-            What::Cycle => self.over_all(1, &format!("↻ {}", words::CYCLE)),
-            What::Violation { text } => {
+            RowContent::Network { text } => self.over_all(1, &format!("✂ {text}")),
+            RowContent::Cycle => self.over_all(1, &format!("↻ {}", words::CYCLE)),
+            RowContent::Violation { text } => {
                 self.line(1, "rect rgb(255, 205, 190)");
                 self.over_all(2, &format!("⚠ {text}"));
                 self.line(1, "end");

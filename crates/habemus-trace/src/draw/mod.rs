@@ -19,7 +19,7 @@ use scene::Scene;
 /// What to draw, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Whether to show the hum of the detectors: heartbeats and the timers that drive them.
+    /// Whether to show the background traffic of the detectors: heartbeats and the timers that drive them.
     pub background: bool,
     /// The title; without one, the trace's own title or the name of its algorithm.
     pub title: Option<String>,

@@ -37,7 +37,7 @@ pub(super) fn posts(trace: &Trace) -> BTreeMap<MessageId, Post<'_>> {
     posts
 }
 
-/// Whether the event is part of the hum of a detector.
+/// Whether the event is part of a detector's background traffic.
 pub(super) fn is_background(record: &Record, posts: &BTreeMap<MessageId, Post<'_>>) -> bool {
     match &record.what {
         Happening::Send { background, .. }

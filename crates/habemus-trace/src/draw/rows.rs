@@ -18,14 +18,14 @@ pub(super) struct Row {
     /// When.
     pub(super) at: u64,
     /// What is in it.
-    pub(super) what: What,
+    pub(super) what: RowContent,
     /// The process that has changed, and what it is from this row on.
     pub(super) change: Option<(usize, Condition)>,
 }
 
 /// What a row shows.
 #[derive(Clone)]
-pub(super) enum What {
+pub(super) enum RowContent {
     /// Nothing, for so many nanoseconds.
     Silence(u64),
     /// Messages are sent that arrive after their sender has gone on to other things.
@@ -51,48 +51,47 @@ pub(super) fn rows(scene: &Scene<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     if let Some(first) = scene.moments.first().filter(|_| !scene.cut.is_empty()) {
         let text = format!("still cut {}", words::links(&scene.cut));
-        rows.push(Row { at: first.at, what: What::Network { text }, change: None });
+        rows.push(Row { at: first.at, what: RowContent::Network { text }, change: None });
     }
     let mut previous = None;
     for (index, moment) in scene.moments.iter().enumerate() {
         let idle = previous.map_or(0, |previous| moment.at.saturating_sub(previous));
         if silence.is_some_and(|silence| idle > silence) {
-            rows.push(Row { at: moment.at, what: What::Silence(idle), change: None });
+            rows.push(Row { at: moment.at, what: RowContent::Silence(idle), change: None });
         }
         previous = Some(moment.at);
         if scene.cycle == Some(index) {
-            rows.push(Row { at: moment.at, what: What::Cycle, change: None });
+            rows.push(Row { at: moment.at, what: RowContent::Cycle, change: None });
         }
         let change = moment.column.filter(|&column| now[column] != moment.after);
         let change = change.map(|column| (column, moment.after));
         if let Some((column, after)) = change {
             now[column] = after;
         }
-        let what = match (&moment.record.what, moment.flight) {
-            (Happening::Send { .. }, Some(_)) => own_rows.get(&index).cloned().flatten(),
-            (Happening::Deliver { .. } | Happening::Drop { .. }, Some(flight)) => {
-                let flight = &scene.flights[flight];
-                let lost = flight.ends.iter().find(|(end, _)| *end == index).and_then(|(_, lost)| *lost);
-                let earlier = flight.sent.is_none_or(|sent| own_rows.contains_key(&sent));
-                let label = shown_label(flight.label);
-                Some(What::Message { from: flight.from, to: flight.to, label, lost, earlier })
-            }
-            (Happening::Cut { links }, _) => {
-                Some(What::Network { text: format!("cut {}", words::links(links)) })
-            }
-            (Happening::Heal { links }, _) => {
-                Some(What::Network { text: format!("healed {}", words::links(links)) })
-            }
-            (Happening::Violation { property, explanation }, _) => {
-                Some(What::Violation { text: words::plain(&format!("{property} violated: {explanation}")) })
-            }
-            _ if moment.expected => None,
-            (what, _) => Mark::of(what).zip(moment.column).map(|((mark, text), column)| What::Mark {
-                column,
-                mark,
-                text: words::plain(&text),
-            }),
-        };
+        let what =
+            match (&moment.record.what, moment.flight) {
+                (Happening::Send { .. }, Some(_)) => own_rows.get(&index).cloned().flatten(),
+                (Happening::Deliver { .. } | Happening::Drop { .. }, Some(flight)) => {
+                    let flight = &scene.flights[flight];
+                    let lost = flight.ends.iter().find(|(end, _)| *end == index).and_then(|(_, lost)| *lost);
+                    let earlier = flight.sent.is_none_or(|sent| own_rows.contains_key(&sent));
+                    let label = shown_label(flight.label);
+                    Some(RowContent::Message { from: flight.from, to: flight.to, label, lost, earlier })
+                }
+                (Happening::Cut { links }, _) => {
+                    Some(RowContent::Network { text: format!("cut {}", words::links(links)) })
+                }
+                (Happening::Heal { links }, _) => {
+                    Some(RowContent::Network { text: format!("healed {}", words::links(links)) })
+                }
+                (Happening::Violation { property, explanation }, _) => Some(RowContent::Violation {
+                    text: words::plain(&format!("{property} violated: {explanation}")),
+                }),
+                _ if moment.expected => None,
+                (what, _) => Mark::of(what).zip(moment.column).map(|((mark, text), column)| {
+                    RowContent::Mark { column, mark, text: words::plain(&text) }
+                }),
+            };
         // Only a send and a start that was to be expected have no row, and neither changes its process.
         rows.extend(what.map(|what| Row { at: moment.at, what, change }));
     }
@@ -105,7 +104,7 @@ fn shown_label(label: &str) -> String {
 
 /// The sends that get a row of their own. Sends of the same text in the same step share the row of the
 /// first of them; the others map to nothing.
-fn sends_with_own_row(scene: &Scene<'_>) -> BTreeMap<usize, Option<What>> {
+fn sends_with_own_row(scene: &Scene<'_>) -> BTreeMap<usize, Option<RowContent>> {
     let mut groups: BTreeMap<(usize, usize, &str), Vec<usize>> = BTreeMap::new();
     for flight in &scene.flights {
         if let Some(sent) = flight.sent {
@@ -125,7 +124,7 @@ fn sends_with_own_row(scene: &Scene<'_>) -> BTreeMap<usize, Option<What>> {
         let receivers: BTreeSet<usize> = flights().map(|flight| flight.to).collect();
         own_rows.extend(sends.iter().map(|&sent| (sent, None)));
         let to = receivers.into_iter().collect();
-        own_rows.insert(sends[0], Some(What::Sends { from, to, label: shown_label(label) }));
+        own_rows.insert(sends[0], Some(RowContent::Sends { from, to, label: shown_label(label) }));
     }
     own_rows
 }

@@ -104,8 +104,8 @@ fn shiviz_clocks_have_no_gaps() {
             assert_eq!(clock.get(host), Some(&*count), "{}", event[1]);
             for (host, count) in clock {
                 assert!(count > 0);
-                let most = known.entry(host).or_default();
-                *most = count.max(*most);
+                let max = known.entry(host).or_default();
+                *max = count.max(*max);
             }
         }
         assert!(known.iter().all(|(host, count)| own.get(host) >= Some(count)), "{log}");

@@ -116,8 +116,8 @@ impl FloodSet {
     /// The least value: any rule would do that makes the same of the same values. If nobody has proposed
     /// anything there is nothing to decide.
     fn decide(&self, cx: &mut Pulse<'_, '_, Self>) {
-        if let Some(&least) = self.values.first() {
-            cx.output(Output::Decided(least));
+        if let Some(&smallest) = self.values.first() {
+            cx.output(Output::Decided(smallest));
         }
     }
 }

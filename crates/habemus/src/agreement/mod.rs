@@ -8,7 +8,7 @@
 use std::fmt;
 
 use crate::property::{AgreementMonitor, Population};
-use crate::{Id, Problem, Status};
+use crate::{Id, Problem, ProblemKind, Status};
 
 pub mod byzantine_generals;
 pub mod flood_set;
@@ -139,7 +139,7 @@ pub(crate) fn listed(values: &[Value]) -> String {
 }
 
 impl Problem for Agreement {
-    const NAME: &'static str = "agreement";
+    const KIND: ProblemKind = ProblemKind::Agreement;
     type Command = Command;
     type Output = Output;
     type Monitor = AgreementMonitor;

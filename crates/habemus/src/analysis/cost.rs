@@ -25,7 +25,7 @@ pub enum Start {
 /// A system laid out for a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arranged {
-    /// The identifiers in the order of their places.
+    /// The identifiers in the order of their addresses.
     pub ids: Vec<Id>,
     /// Those that are given the problem's first command ("elect", "acquire").
     pub start: Vec<Id>,
@@ -67,17 +67,17 @@ impl BoundKind {
 }
 
 impl Bound {
-    /// Why runs that sent from `least` to `most` messages contradict the figure, if they do. A mean cannot be
+    /// Why runs that sent from `min` to `max` messages contradict the figure, if they do. A mean cannot be
     /// contradicted by single runs.
-    pub fn broken_by(&self, least: u64, most: u64) -> Option<String> {
+    pub fn broken_by(&self, min: u64, max: u64) -> Option<String> {
         let Bound { messages, kind, formula } = self;
         let broken = match kind {
-            BoundKind::Exactly => least as f64 != *messages || most as f64 != *messages,
-            BoundKind::AtMost => most as f64 > *messages,
+            BoundKind::Exactly => min as f64 != *messages || max as f64 != *messages,
+            BoundKind::AtMost => max as f64 > *messages,
             BoundKind::OnAverage => false,
         };
         let words = kind.words();
-        broken.then(|| format!("theory says {words} {formula} = {messages}, but runs sent {least} to {most}"))
+        broken.then(|| format!("theory says {words} {formula} = {messages}, but runs sent {min} to {max}"))
     }
 }
 

@@ -17,8 +17,8 @@ pub struct Delays {
 enum Shape {
     Constant(f64),
     Uniform {
-        least: f64,
-        most: f64,
+        min: f64,
+        max: f64,
     },
     Exponential {
         mean: f64,
@@ -38,13 +38,9 @@ impl Delays {
     }
 
     /// Anything between the two, equally likely.
-    pub fn uniform(least: Duration, most: Duration) -> Self {
-        let (least, most) = (least.as_secs_f64(), most.as_secs_f64());
-        if least < most {
-            Shape::Uniform { least, most }.into()
-        } else {
-            Shape::Constant(least.max(most)).into()
-        }
+    pub fn uniform(min: Duration, max: Duration) -> Self {
+        let (min, max) = (min.as_secs_f64(), max.as_secs_f64());
+        if min < max { Shape::Uniform { min, max }.into() } else { Shape::Constant(min.max(max)).into() }
     }
 
     /// Memoryless with this mean.
@@ -118,7 +114,7 @@ impl Delays {
         match &self.shape {
             Shape::Constant(delay) => candidates.push(*delay),
             // The cost is a straight line from the least to the most.
-            Shape::Uniform { most, .. } => candidates.push(*most),
+            Shape::Uniform { max, .. } => candidates.push(*max),
             // Where the density has fallen to E/C.
             Shape::Exponential { mean } => candidates.push(mean * (mistake / (mean * waiting)).ln()),
             Shape::LogNormal { median, sigma } => {
@@ -144,7 +140,7 @@ impl Shape {
     fn late(&self, timeout: f64) -> f64 {
         match self {
             Shape::Constant(delay) => f64::from(timeout < *delay),
-            Shape::Uniform { least, most } => ((most - timeout) / (most - least)).clamp(0.0, 1.0),
+            Shape::Uniform { min, max } => ((max - timeout) / (max - min)).clamp(0.0, 1.0),
             Shape::Exponential { mean } => (-timeout.max(0.0) / mean).exp(),
             Shape::LogNormal { median, sigma } => normal::tail((timeout.max(0.0) / median).ln() / sigma),
             Shape::Measured(delays) => {

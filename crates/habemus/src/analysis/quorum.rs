@@ -21,7 +21,7 @@ use super::binomial::{self, Binomial};
 use super::log_probability::LogProbability;
 
 /// More coordinators than anybody has; the tables here would become long.
-pub const MOST_COORDINATORS: u64 = 10_000;
+pub const MAX_COORDINATORS: u64 = 10_000;
 
 /// A quorum of coordinators that may forget.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,10 +123,10 @@ impl ForgetfulQuorum {
     pub fn by_asking_random(&self) -> LogProbability {
         let ForgetfulQuorum { coordinators: n, quorum: m, forgets } = *self;
         let outside = n - m;
-        let least = self.shared();
+        let min = self.shared();
         // Exactly k of the m, and all others of those outside; the fewest shared are all outside and the rest.
-        let ways = binomial::ln_choose(m, least) - binomial::ln_choose(n, m);
-        let growth = (least..m).map(|k| {
+        let ways = binomial::ln_choose(m, min) - binomial::ln_choose(n, m);
+        let growth = (min..m).map(|k| {
             let (inside, left) =
                 ((m - k) as f64 / (k + 1) as f64, (m - k) as f64 / (outside + k + 1 - m) as f64);
             inside * left * forgets.to_f64()
@@ -134,7 +134,7 @@ impl ForgetfulQuorum {
         if forgets == LogProbability::ZERO {
             return LogProbability::ZERO;
         }
-        binomial::sum(ways + forgets.power(least).ln(), growth)
+        binomial::sum(ways + forgets.power(min).ln(), growth)
     }
 }
 
@@ -143,7 +143,7 @@ impl ForgetfulQuorum {
 /// # Errors
 /// If there are no coordinators, or too many.
 pub fn majorities(coordinators: u64) -> Result<std::ops::RangeInclusive<u64>, NoQuorum> {
-    if coordinators == 0 || coordinators > MOST_COORDINATORS {
+    if coordinators == 0 || coordinators > MAX_COORDINATORS {
         return Err(NoQuorum::Coordinators { asked: coordinators });
     }
     Ok(coordinators / 2 + 1..=coordinators)
@@ -153,13 +153,13 @@ impl fmt::Display for NoQuorum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NoQuorum::Coordinators { asked } => {
-                write!(f, "there must be from 1 to {MOST_COORDINATORS} coordinators, not {asked}")
+                write!(f, "there must be from 1 to {MAX_COORDINATORS} coordinators, not {asked}")
             }
             NoQuorum::NoMajority { coordinators, asked } => {
-                let least = coordinators / 2 + 1;
+                let min = coordinators / 2 + 1;
                 write!(
                     f,
-                    "a quorum of {coordinators} coordinators has from {least} to {coordinators}, not {asked}"
+                    "a quorum of {coordinators} coordinators has from {min} to {coordinators}, not {asked}"
                 )
             }
         }

@@ -128,11 +128,8 @@ mod tests {
                 let cost = TimeoutCost::new(mistake, waiting).expect("sensible costs");
                 let best = cost.best(&delays);
                 let other = (0..20_000).map(|step| cost.of(&delays, f64::from(step) * 1e-5).cost);
-                let least = other.fold(f64::INFINITY, f64::min);
-                assert!(
-                    best.cost <= least * (1.0 + 1e-9),
-                    "{delays:?} {mistake} {waiting}: {best:?} {least}"
-                );
+                let min = other.fold(f64::INFINITY, f64::min);
+                assert!(best.cost <= min * (1.0 + 1e-9), "{delays:?} {mistake} {waiting}: {best:?} {min}");
                 assert_eq!(cost.of(&delays, best.timeout), best);
             }
         }

@@ -11,7 +11,7 @@ use crate::analysis::CostModel;
 use crate::property::Population;
 use crate::signatures::{self, Scheme};
 use crate::symmetry::{RotationSymmetric, ShiftInvariant, Symmetries};
-use crate::{Id, Process, System, SystemError};
+use crate::{Id, ProblemKind, Process, System, SystemError};
 
 mod agreements;
 mod detectors;
@@ -23,7 +23,8 @@ mod shape;
 mod stack;
 
 pub use detectors::{DETECTORS, DetectorSetup, detector};
-pub use options::{OptionSpec, Options};
+pub use options::{OptionSpec, Options, Values, VariantKind, VariantSpec};
+use options::{as_printed, mutant, rules};
 pub use register::{Chosen, ENTRIES, Visitor, build};
 pub use shape::{SHAPES, Shape};
 
@@ -33,7 +34,7 @@ pub struct Entry {
     /// Its name on the command line and in scenario files.
     pub name: &'static str,
     /// What it solves.
-    pub problem: &'static str,
+    pub problem: ProblemKind,
     /// What it is, in a line.
     pub summary: &'static str,
     /// What it assumes about time, channels and faults.
@@ -59,11 +60,12 @@ impl Entry {
     /// no options. Fill in more with `..`:
     ///
     /// ```
+    /// use habemus::ProblemKind;
     /// use habemus::catalogue::Entry;
-    /// static MINE: Entry = Entry { promises: &["E2"], ..Entry::own("mine", "election") };
+    /// static MINE: Entry = Entry { promises: &["E2"], ..Entry::own("mine", ProblemKind::Election) };
     /// assert!(MINE.options.is_empty());
     /// ```
-    pub const fn own(name: &'static str, problem: &'static str) -> Self {
+    pub const fn own(name: &'static str, problem: ProblemKind) -> Self {
         Entry {
             name,
             problem,
@@ -89,6 +91,15 @@ impl Entry {
             }
         }
         all.into_iter()
+    }
+
+    /// Its variants, the usual one first; empty if it has none.
+    pub fn variants(&self) -> &'static [VariantSpec] {
+        let variants = |option: &OptionSpec| match option.values {
+            Values::Variants(variants) => Some(variants),
+            Values::Text(_) => None,
+        };
+        self.options.iter().find_map(variants).unwrap_or_default()
     }
 
     /// Whether it works in pulses, and so needs a synchronous network.
@@ -121,7 +132,7 @@ impl Entry {
 pub struct Request<'a> {
     /// The algorithm's name.
     pub algorithm: &'a str,
-    /// The identifiers, by place.
+    /// The identifiers, by address.
     pub ids: Vec<Id>,
     /// How they are connected; `None`: the algorithm's first topology.
     pub shape: Option<Shape>,
@@ -174,7 +185,7 @@ impl<P: Process> Setup<P> {
     fn new(entry: &'static Entry, system: System<P>, preference: Option<Vec<u32>>, shape: &Shape) -> Self {
         Setup {
             entry,
-            population: Population { ids: system.ids.to_vec(), preference, places: 1 },
+            population: Population { ids: system.ids.to_vec(), preference, permits: 1 },
             system,
             oracle: None,
             perpetual: false,

@@ -1,5 +1,6 @@
 //! Parameters as people write them: names and texts, checked against what an algorithm takes.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::{Entry, Request, SetupError};
@@ -11,8 +12,8 @@ use crate::{Address, Id, units};
 pub struct OptionSpec {
     /// Its name; one that ends in `*` stands for all that begin like it.
     pub name: &'static str,
-    /// What values look like: "higher | all", "duration".
-    pub values: &'static str,
+    /// What it can be.
+    pub values: Values,
     /// What it is if not given.
     pub default: &'static str,
     /// What it does.
@@ -29,6 +30,62 @@ impl OptionSpec {
     }
 }
 
+/// What an option can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// What values look like: "higher | all", "duration".
+    Text(&'static str),
+    /// The variants of an algorithm.
+    Variants(&'static [VariantSpec]),
+}
+
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Values::Text(text) => f.write_str(text),
+            Values::Variants(variants) => {
+                let words: Vec<&str> = variants.iter().map(|variant| variant.name).collect();
+                f.write_str(&words.join(" | "))
+            }
+        }
+    }
+}
+
+/// A variant of an algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VariantSpec {
+    /// The value of the option `variant` that chooses it.
+    pub name: &'static str,
+    /// Why there is such a variant.
+    pub kind: VariantKind,
+}
+
+/// Why there is a variant of an algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VariantKind {
+    /// The rules, or another way to follow them.
+    Rules,
+    /// What the notes print, by the letter, where more is needed.
+    AsPrinted,
+    /// A rule is left out or turned round on purpose: the checks must catch it.
+    Mutant,
+}
+
+/// A variant that follows the rules.
+pub(super) const fn rules(name: &'static str) -> VariantSpec {
+    VariantSpec { name, kind: VariantKind::Rules }
+}
+
+/// A variant by the letter of the notes.
+pub(super) const fn as_printed(name: &'static str) -> VariantSpec {
+    VariantSpec { name, kind: VariantKind::AsPrinted }
+}
+
+/// A variant that is wrong on purpose.
+pub(super) const fn mutant(name: &'static str) -> VariantSpec {
+    VariantSpec { name, kind: VariantKind::Mutant }
+}
+
 /// The options of a detector.
 pub(super) fn of_detector(name: &str) -> &'static [OptionSpec] {
     match name {
@@ -42,7 +99,7 @@ pub(super) fn of_detector(name: &str) -> &'static [OptionSpec] {
 
 const ORACLE: &[OptionSpec] = &[OptionSpec {
     name: "detection-delay",
-    values: "duration",
+    values: Values::Text("duration"),
     default: "20ms",
     help: "how long after a crash or recovery the oracle speaks",
 }];
@@ -50,7 +107,7 @@ const ORACLE: &[OptionSpec] = &[OptionSpec {
 /// All detectors that beat share it.
 const HEARTBEAT_INTERVAL: OptionSpec = OptionSpec {
     name: "heartbeat-interval",
-    values: "duration",
+    values: Values::Text("duration"),
     default: "100ms",
     help: "how often a process says that it is alive",
 };
@@ -59,7 +116,7 @@ const HEARTBEAT: &[OptionSpec] = &[
     HEARTBEAT_INTERVAL,
     OptionSpec {
         name: "heartbeat-timeout",
-        values: "duration",
+        values: Values::Text("duration"),
         default: "350ms",
         help: "how long to wait for a heartbeat before suspecting",
     },
@@ -69,13 +126,13 @@ const EVENTUALLY_PERFECT: &[OptionSpec] = &[
     HEARTBEAT_INTERVAL,
     OptionSpec {
         name: "initial-timeout",
-        values: "duration",
+        values: Values::Text("duration"),
         default: "150ms",
         help: "how long the eventually perfect detector waits for a heartbeat at first",
     },
     OptionSpec {
         name: "timeout-increment",
-        values: "duration",
+        values: Values::Text("duration"),
         default: "50ms",
         help: "how much longer it waits after each false suspicion",
     },
@@ -85,19 +142,19 @@ const PHI_ACCRUAL: &[OptionSpec] = &[
     HEARTBEAT_INTERVAL,
     OptionSpec {
         name: "phi-threshold",
-        values: "number from 1 to 100",
+        values: Values::Text("number from 1 to 100"),
         default: "8",
         help: "the φ at which to suspect: 8 is one chance in 10⁸ of a mistake",
     },
     OptionSpec {
         name: "phi-window",
-        values: "number from 2 to 10000",
+        values: Values::Text("number from 2 to 10000"),
         default: "100",
         help: "how many intervals between heartbeats are remembered of each neighbour",
     },
     OptionSpec {
-        name: "phi-least-deviation",
-        values: "duration",
+        name: "phi-min-deviation",
+        values: Values::Text("duration"),
         default: "5ms",
         help: "the standard deviation to assume at least",
     },
@@ -250,8 +307,8 @@ impl<'a> Options<'a> {
             otherwise(value).or_else(|| {
                 let address = |word: &str| {
                     let id = Id(word.trim().parse().ok()?);
-                    let place = self.request.ids.iter().position(|other| *other == id)?;
-                    Some(Address(place as u32))
+                    let address = self.request.ids.iter().position(|other| *other == id)?;
+                    Some(Address(address as u32))
                 };
                 value.split(',').map(address).collect()
             })
@@ -295,8 +352,8 @@ impl<'a> Options<'a> {
         let interval = self.positive("heartbeat-interval")?.unwrap_or(Duration::from_millis(100));
         let threshold = self.number("phi-threshold", 1..=100)?.unwrap_or(8) as u32;
         let window = self.number("phi-window", 2..=10_000)?.unwrap_or(100) as usize;
-        let least_deviation = self.duration("phi-least-deviation")?.unwrap_or(Duration::from_millis(5));
-        Ok(phi_accrual::Config::new(interval, threshold, window, least_deviation))
+        let min_deviation = self.duration("phi-min-deviation")?.unwrap_or(Duration::from_millis(5));
+        Ok(phi_accrual::Config::new(interval, threshold, window, min_deviation))
     }
 }
 
@@ -320,6 +377,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::catalogue::{ENTRIES, build};
+    use crate::signatures::{self, Scheme};
 
     fn read(text: &str) -> [Result<Option<Duration>, SetupError>; 3] {
         let given = BTreeMap::from([("delay".to_owned(), text.to_owned())]);
@@ -336,6 +395,33 @@ mod tests {
         let options = Options { request: &request };
         let or_none = options.duration_or_none("delay").map(Option::flatten);
         [options.duration("delay"), options.positive("delay"), or_none]
+    }
+
+    /// The catalogue says of each variant what it is, and the usual one first; its builders know the same ones.
+    #[test]
+    fn every_variant_that_is_listed_can_be_built() {
+        for entry in ENTRIES {
+            let option = entry.options.iter().find(|option| option.name == "variant");
+            assert_eq!(entry.variants().first().map(|usual| usual.name), option.map(|option| option.default));
+            for variant in entry.variants() {
+                let is_mutant = variant.kind == VariantKind::Mutant;
+                assert_eq!(variant.name.starts_with("mutant-"), is_mutant, "{} {}", entry.name, variant.name);
+                let given = BTreeMap::from([("variant".to_owned(), variant.name.to_owned())]);
+                let request = Request {
+                    algorithm: entry.name,
+                    ids: (1..=4).map(Id).collect(),
+                    shape: None,
+                    detector: None,
+                    options: &given,
+                    pulse: crate::DEFAULT_PULSE,
+                    seed: 0,
+                    signatures: Some(Scheme::Made(signatures::unsigned)),
+                };
+                if let Err(why) = build(&request) {
+                    panic!("{} {}: {why}", entry.name, variant.name);
+                }
+            }
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub const SHAPES: &[&str] =
 pub enum Shape {
     /// One of [`SHAPES`].
     Named(String),
-    /// These links, between places.
+    /// These links, between addresses.
     Links(Vec<(u32, u32)>),
 }
 
@@ -26,7 +26,7 @@ impl Shape {
         }
     }
 
-    /// The links of the shape over `n` places.
+    /// The links of the shape over `n` addresses.
     ///
     /// # Errors
     /// If nothing has this name, if a link leads nowhere, or if not all are connected.

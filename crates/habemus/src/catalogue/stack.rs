@@ -193,7 +193,7 @@ mod tests {
             ("eventually-perfect", "timeout-increment", "-1ms"),
             ("phi-accrual", "phi-threshold", "0"),
             ("phi-accrual", "phi-window", "1"),
-            ("phi-accrual", "phi-least-deviation", "5"),
+            ("phi-accrual", "phi-min-deviation", "5"),
         ] {
             let options = BTreeMap::from([(option.to_owned(), value.to_owned())]);
             let refused = matches!(

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::property::{End, Monitor, Observation, Population, Verdict, Violation};
-use crate::{Problem, Status};
+use crate::{Problem, ProblemKind, Status};
 
 pub mod any;
 pub mod eventually_perfect;
@@ -33,7 +33,7 @@ impl fmt::Display for Never {
 }
 
 impl Problem for Detection {
-    const NAME: &'static str = "failure detection";
+    const KIND: ProblemKind = ProblemKind::FailureDetection;
     type Command = Never;
     type Output = Never;
     type Monitor = Never;

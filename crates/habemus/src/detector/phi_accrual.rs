@@ -25,7 +25,7 @@ pub struct Config {
     /// How many standard deviations beyond the mean a silence must last for φ to reach the threshold.
     deviations: f64,
     window: usize,
-    least_deviation: Duration,
+    min_deviation: Duration,
 }
 
 impl Config {
@@ -35,9 +35,9 @@ impl Config {
     ///
     /// The threshold becomes a number of standard deviations by an approximation of the normal distribution's
     /// tail, good to 0.0012 of φ, that uses only +, −, ×, ÷ and √ and so gives the same bits on every machine.
-    pub fn new(interval: Duration, threshold: u32, window: usize, least_deviation: Duration) -> Self {
+    pub fn new(interval: Duration, threshold: u32, window: usize, min_deviation: Duration) -> Self {
         let deviations = normal_tail::deviations(f64::from(threshold.max(1)));
-        Config { interval, deviations, window: window.max(2), least_deviation }
+        Config { interval, deviations, window: window.max(2), min_deviation }
     }
 }
 
@@ -156,7 +156,7 @@ impl History {
         let mean = (self.intervals.iter().map(|&interval| u128::from(interval)).sum::<u128>() / count) as u64;
         let squares = self.intervals.iter().map(|interval| u128::from(interval.abs_diff(mean)).pow(2));
         let deviation = (squares.sum::<u128>() / count).isqrt() as u64;
-        (mean, deviation.max(microseconds(config.least_deviation)).max(1))
+        (mean, deviation.max(microseconds(config.min_deviation)).max(1))
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
         /// The time until the neighbour is suspected, as the last step set it.
         fn patience(effects: &[Effect<Detector>]) -> Duration {
             let wait = effects.iter().find_map(|effect| match effect {
-                Effect::SetTimer { timer: Timer::Silence(OTHER), after } => Some(after.least),
+                Effect::SetTimer { timer: Timer::Silence(OTHER), after } => Some(after.min),
                 _ => None,
             });
             wait.expect("the detector waits for its neighbour")

@@ -9,7 +9,7 @@
 //!
 //! The printed pseudo-code is wrong in five places, marked below; [`Variant::AsPrinted`] keeps them.
 
-use super::tried::{Order, Tried};
+use super::tried::{Tried, VisitOrder};
 use super::{Command, Election, Output, Wins};
 use crate::topology::{Complete, Topology};
 use crate::{Address, Context, Id, Process};
@@ -22,7 +22,7 @@ pub struct Config {
     /// Which of two identifiers wins at the same level.
     pub wins: Wins,
     /// In which order neighbours are tried.
-    pub order: Order,
+    pub order: VisitOrder,
 }
 
 /// Whose rules.

@@ -6,7 +6,7 @@
 //! at pulse 2k. Corollary 5.2: at most 2n⌈log₂ n⌉ − n CAPTUREs and n⌈log₂ n⌉ ACKs. The notes end with the
 //! capture; here the winner announces itself with n−1 messages more.
 
-use super::tried::{Order, Tried};
+use super::tried::{Tried, VisitOrder};
 use super::{Command, Election, Output, Wins};
 use crate::rounds::{Next, Pulse, Round, Synchronous};
 use crate::topology::Complete;
@@ -20,7 +20,7 @@ pub struct Config {
     /// Which end of the order wins.
     pub wins: Wins,
     /// In which order neighbours are tried.
-    pub order: Order,
+    pub order: VisitOrder,
 }
 
 /// Whose rules.

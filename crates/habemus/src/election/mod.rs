@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::property::{ElectionMonitor, Population};
-use crate::{Id, Problem, Status};
+use crate::{Id, Problem, ProblemKind, Status};
 
 pub mod all_to_all;
 pub mod anonymous_ring;
@@ -112,7 +112,7 @@ impl fmt::Display for Output {
 }
 
 impl Problem for Election {
-    const NAME: &'static str = "election";
+    const KIND: ProblemKind = ProblemKind::Election;
     type Command = Command;
     type Output = Output;
     type Monitor = ElectionMonitor;

@@ -182,14 +182,14 @@ impl Process for Omega {
 impl Omega {
     /// "daqueles processos que falharam e recuperaram menos vezes, o que tem menor id".
     fn select(&self, cx: &Context<'_, Self>) -> Option<Id> {
-        let &(least, lowest) = self.candidates.first()?;
+        let &(fewest, lowest) = self.candidates.first()?;
         let &Config { variant, wins, .. } = cx.config();
-        if variant == Variant::NoTieBreak && self.incarnation == least {
+        if variant == Variant::NoTieBreak && self.incarnation == fewest {
             return Some(cx.id());
         }
         match wins {
             Wins::Lowest => Some(lowest),
-            Wins::Highest => self.candidates.range(..=(least, Id(u64::MAX))).last().map(|&(_, id)| id),
+            Wins::Highest => self.candidates.range(..=(fewest, Id(u64::MAX))).last().map(|&(_, id)| id),
         }
     }
 

@@ -91,8 +91,8 @@ impl Process for StableElection {
             process.ask(cx);
         } else if let Some(leader) = cx.config().leader {
             let mut all = (0..cx.process_count() as u32).map(Address);
-            let place = all.find(|&address| cx.id_of(address) == leader);
-            process.leader = place.map(|process| Candidate { restarts: 0, process });
+            let address = all.find(|&address| cx.id_of(address) == leader);
+            process.leader = address.map(|process| Candidate { restarts: 0, process });
             cx.output(if cx.id() == leader { Output::leads() } else { Output::follows(leader) });
         }
         process

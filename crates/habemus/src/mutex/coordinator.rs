@@ -5,7 +5,7 @@
 //! dead, and if the holder was only slow, two are inside. Beside it the cure: a lease ends the holder's own
 //! belief in time, and a fencing token lets the protected resource refuse a holder of the past.
 //!
-//! With more places it is S1's car park, a counting semaphore; and those who only look may share.
+//! With more permits it is S1's car park, a counting semaphore; and those who only look may share.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub struct Config {
     /// Whether holders get a fencing token to show to the resource.
     pub fencing: bool,
     /// How many may be inside at once.
-    pub places: usize,
+    pub permits: usize,
 }
 
 impl Default for Config {
@@ -39,7 +39,7 @@ impl Default for Config {
             timeout: None,
             lease: None,
             fencing: false,
-            places: 1,
+            permits: 1,
         }
     }
 }
@@ -87,7 +87,7 @@ pub enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Mode {
-    /// It takes one of the places.
+    /// It takes one of the permits.
     Alone,
     /// It is there with all others that share.
     Shared,
@@ -99,15 +99,15 @@ pub enum Mode {
 pub struct Grants {
     /// The last token given.
     pub last: u64,
-    /// The tokens that have not been released, and who holds them: one, if there is one place and nobody shares.
+    /// The tokens that have not been released, and who holds them: one, if there is one permit and nobody shares.
     pub held: BTreeMap<Token, (Address, Mode)>,
 }
 
 impl Grants {
-    /// Whether one more may enter: with those inside in the same mode, if there is a place left.
-    fn has_room_for(&self, mode: Mode, places: usize) -> bool {
+    /// Whether one more may enter: with those inside in the same mode, if there is a permit left.
+    fn has_room_for(&self, mode: Mode, permits: usize) -> bool {
         self.held.values().all(|(_, other)| *other == mode)
-            && (mode == Mode::Shared || self.held.len() < places)
+            && (mode == Mode::Shared || self.held.len() < permits)
     }
 }
 
@@ -242,7 +242,7 @@ impl Coordinator {
     /// overtaken, not even by those who could share with the ones inside: else it might starve.
     fn grant_next(&mut self, cx: &mut Context<'_, Self>) {
         while let Some((next, mode)) = self.queue.front().copied()
-            && self.grants.has_room_for(mode, cx.config().places)
+            && self.grants.has_room_for(mode, cx.config().permits)
         {
             self.queue.pop_front();
             self.grants.last += 1;
@@ -407,8 +407,8 @@ mod tests {
 
     /// S1: the car park with N places.
     #[test]
-    fn where_there_are_two_places_two_are_let_in() {
-        let mut c = process(COORDINATOR, Config { places: 2, ..Config::default() });
+    fn where_there_are_two_permits_two_are_let_in() {
+        let mut c = process(COORDINATOR, Config { permits: 2, ..Config::default() });
         assert_eq!(c.message(FIRST, Message::Request).sent(), [(FIRST, Message::Grant(Token(1)))]);
         assert_eq!(c.message(SECOND, Message::Request).sent(), [(SECOND, Message::Grant(Token(2)))]);
         assert!(c.command(Command::Acquire).is_empty());

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::property::{MutexMonitor, Population};
-use crate::{Problem, Status};
+use crate::{Problem, ProblemKind, Status};
 
 pub mod coordinator;
 pub mod elected;
@@ -83,7 +83,7 @@ impl fmt::Display for Output {
 }
 
 impl Problem for Mutex {
-    const NAME: &'static str = "mutual exclusion";
+    const KIND: ProblemKind = ProblemKind::MutualExclusion;
     type Command = Command;
     type Output = Output;
     type Monitor = MutexMonitor;

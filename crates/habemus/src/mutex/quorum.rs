@@ -55,7 +55,7 @@ pub enum Variant {
 }
 
 /// After this many failures the pause between two attempts grows no more.
-const MOST_DOUBLINGS: u32 = 10;
+const MAX_DOUBLINGS: u32 = 10;
 
 /// What participants and coordinators send each other. Each says which attempt of the participant it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -230,7 +230,7 @@ impl Quorum {
     /// S4: "Temporizador para quebrar o deadlock?"
     fn back_off(&mut self, cx: &mut Context<'_, Self>) {
         self.place = Place::BackingOff;
-        let longest = cx.config().back_off.saturating_mul(1 << self.failures.min(MOST_DOUBLINGS));
+        let longest = cx.config().back_off.saturating_mul(1 << self.failures.min(MAX_DOUBLINGS));
         self.failures += 1;
         self.tell_coordinators(Message::Release(self.stored.attempts), cx);
         cx.set_timer(Timer::TryAgain(self.stored.attempts), Duration::ZERO..=longest);
@@ -363,10 +363,10 @@ mod tests {
         let timer = Effect::SetTimer { timer: Timer::GiveUp(1), after: Duration::from_millis(100).into() };
         assert!(asked.effects.contains(&timer));
         p.message(SECOND, Message::Grant(1));
-        for (failures, most) in [(1, 20), (2, 40)] {
+        for (failures, max) in [(1, 20), (2, 40)] {
             let step = p.timer(Timer::GiveUp(failures));
             assert_eq!(step.sent(), to_coordinators(Message::Release(failures)));
-            let after = (Duration::ZERO..=Duration::from_millis(most)).into();
+            let after = (Duration::ZERO..=Duration::from_millis(max)).into();
             let again = Effect::SetTimer { timer: Timer::TryAgain(failures), after };
             assert!(step.effects.contains(&again), "{step:?}");
             assert!(p.message(FIRST, Message::Grant(failures)).is_empty(), "too late");

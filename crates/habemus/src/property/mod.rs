@@ -30,7 +30,7 @@ pub struct Population {
     /// promises no particular leader.
     pub preference: Option<Vec<u32>>,
     /// How many may be in the critical section at once: one, unless it is a car park.
-    pub places: usize,
+    pub permits: usize,
 }
 
 impl Population {
@@ -65,12 +65,12 @@ pub struct Observation<'a, P: Problem> {
     /// The vector clock of the event, where the driver keeps one.
     pub clock: Option<&'a VectorClock>,
     /// What.
-    pub what: What<'a, P>,
+    pub what: ObservedEvent<'a, P>,
 }
 
 /// What can be observed of a process from outside.
 #[derive(Debug)]
-pub enum What<'a, P: Problem> {
+pub enum ObservedEvent<'a, P: Problem> {
     /// It started, for the first time or again.
     Started,
     /// It crashed: it is neither leader nor inside any more.
@@ -88,12 +88,12 @@ impl<P: Problem> Clone for Observation<'_, P> {
     }
 }
 impl<P: Problem> Copy for Observation<'_, P> {}
-impl<P: Problem> Clone for What<'_, P> {
+impl<P: Problem> Clone for ObservedEvent<'_, P> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<P: Problem> Copy for What<'_, P> {}
+impl<P: Problem> Copy for ObservedEvent<'_, P> {}
 
 /// One property, watched.
 pub trait Monitor<P: Problem> {
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_crowd_is_named_by_its_first_few() {
-        let who = Population { ids: (1..=100).map(Id).collect(), preference: None, places: 1 };
+        let who = Population { ids: (1..=100).map(Id).collect(), preference: None, permits: 1 };
         let first = |count: u32| crowd((0..count).map(Address), &who);
         assert_eq!(first(0), "nobody");
         assert_eq!(first(3), "1, 2 and 3");

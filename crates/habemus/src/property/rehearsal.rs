@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use super::{End, Monitor, Observation, Population, Verdict, What};
+use super::{End, Monitor, Observation, ObservedEvent, Population, Verdict};
 use crate::clock::VectorClock;
 use crate::{Address, Id, Problem};
 
@@ -25,7 +25,7 @@ impl<P: Problem, M: Monitor<P>> Rehearsal<P, M> {
         let who = Population {
             ids: ids.iter().map(|id| Id(u64::from(*id))).collect(),
             preference: Some(ids.to_vec()),
-            places: 1,
+            permits: 1,
         };
         let monitor = monitor(&who);
         Rehearsal { monitor, who, now: Duration::ZERO, violation: None, problem: PhantomData }
@@ -41,23 +41,23 @@ impl<P: Problem, M: Monitor<P>> Rehearsal<P, M> {
     }
 
     pub(crate) fn start(&mut self, id: u32) {
-        self.see(id, None, What::Started);
+        self.see(id, None, ObservedEvent::Started);
     }
 
     pub(crate) fn crash(&mut self, id: u32) {
-        self.see(id, None, What::Crashed);
+        self.see(id, None, ObservedEvent::Crashed);
     }
 
     pub(crate) fn command(&mut self, id: u32, command: impl Borrow<P::Command>) {
-        self.see(id, None, What::Command(command.borrow()));
+        self.see(id, None, ObservedEvent::Command(command.borrow()));
     }
 
     pub(crate) fn command_at(&mut self, id: u32, clock: &VectorClock, command: impl Borrow<P::Command>) {
-        self.see(id, Some(clock), What::Command(command.borrow()));
+        self.see(id, Some(clock), ObservedEvent::Command(command.borrow()));
     }
 
     pub(crate) fn output(&mut self, id: u32, output: impl Borrow<P::Output>) {
-        self.see(id, None, What::Output(output.borrow()));
+        self.see(id, None, ObservedEvent::Output(output.borrow()));
     }
 
     /// How the property was broken first, if it was.
@@ -74,7 +74,7 @@ impl<P: Problem, M: Monitor<P>> Rehearsal<P, M> {
         self.who.address(Id(u64::from(id))).expect("a test calls only processes that take part")
     }
 
-    fn see(&mut self, id: u32, clock: Option<&VectorClock>, what: What<'_, P>) {
+    fn see(&mut self, id: u32, clock: Option<&VectorClock>, what: ObservedEvent<'_, P>) {
         self.now += Duration::from_millis(1);
         let seen = Observation { at: self.now, process: self.address(id), clock, what };
         if let Err(violation) = self.monitor.observe(&seen, &self.who) {

@@ -1,6 +1,6 @@
 //! Every error says where it is, what was expected and what was found.
 
-use habemus_scenario::{Place, parse};
+use habemus_scenario::{Location, parse};
 
 /// The errors of a file, one line each.
 fn errors(text: &str) -> Vec<String> {
@@ -322,8 +322,8 @@ fn options_random_faults_and_workload() {
     );
     assert_eq!(random("cuts = \"2/sec\""), "f.toml:5:8: unknown unit of time `sec`: did you mean `s`?");
     assert_eq!(
-        random("most-down = 6"),
-        "f.toml:5:13: expected a number of processes from 1 to 5, found the integer 6"
+        random("max-down = 6"),
+        "f.toml:5:12: expected a number of processes from 1 to 5, found the integer 6"
     );
     assert_eq!(
         table_error("workload", "clients = []"),
@@ -425,18 +425,18 @@ fn who_knows_the_algorithm_can_point_at_its_words() {
             "f.toml:14:1: unknown message `Elction`: did you mean `Election`?",
         ]
     );
-    let at = |place: Place| parsed.source.error_at(&place, "here".into(), None).to_string();
-    assert_eq!(at(Place::value("algorithm")), "f.toml:1:13: here");
-    assert_eq!(at(Place::name("algorithm")), "f.toml:1:1: here");
-    assert_eq!(at(Place::option("timout")), "f.toml:9:10: here");
-    assert_eq!(at(Place::option_name("timout")), "f.toml:9:1: here");
-    assert_eq!(at(Place::cue(2)), "f.toml:6:5: here");
-    assert_eq!(at(Place::command(2)), "f.toml:6:20: here");
-    assert_eq!(at(Place::value("expect.holds[1]")), "f.toml:11:16: here");
-    assert_eq!(at(Place::value("expect.messages.total")), "f.toml:13:9: here");
-    assert_eq!(at(Place::value("topology")), "f.toml:1:1: here");
+    let at = |location: Location| parsed.source.error_at(&location, "here".into(), None).to_string();
+    assert_eq!(at(Location::value("algorithm")), "f.toml:1:13: here");
+    assert_eq!(at(Location::name("algorithm")), "f.toml:1:1: here");
+    assert_eq!(at(Location::option("timout")), "f.toml:9:10: here");
+    assert_eq!(at(Location::option_name("timout")), "f.toml:9:1: here");
+    assert_eq!(at(Location::cue(2)), "f.toml:6:5: here");
+    assert_eq!(at(Location::command(2)), "f.toml:6:20: here");
+    assert_eq!(at(Location::value("expect.holds[1]")), "f.toml:11:16: here");
+    assert_eq!(at(Location::value("expect.messages.total")), "f.toml:13:9: here");
+    assert_eq!(at(Location::value("topology")), "f.toml:1:1: here");
     let known = ["all-to-all", "bully", "franklin"];
-    let unknown = parsed.source.unknown_at(&Place::value("algorithm"), "algorithm", "buly", &known);
+    let unknown = parsed.source.unknown_at(&Location::value("algorithm"), "algorithm", "buly", &known);
     assert_eq!(unknown.to_string(), "f.toml:1:13: unknown algorithm `buly`: did you mean `bully`?");
 }
 

@@ -164,7 +164,7 @@ fn a_vote_of_an_older_term_does_not_count() {
         variant = "mutant-no-term-check"
         pre-vote = false
         lease = false
-        most-timeout = "160ms"
+        max-timeout = "160ms"
         [network]
         latency = "exponential 100ms"
         order = "any"
@@ -205,7 +205,7 @@ fn slow_answers_do_not_make_a_lease_longer() {
         time-limit = "3s"
         [options]
         variant = "mutant-lease-from-answers"
-        most-timeout = "160ms"
+        max-timeout = "160ms"
         [network]
         latency = "1ms"
         [network.links]
@@ -292,8 +292,8 @@ fn senseless_parameters_are_refused() {
     for (option, value) in [
         ("weights", "1,2"),
         ("weights", "0,0,0"),
-        ("most-timeout", "100ms"),
-        ("least-timeout", "0ms"),
+        ("max-timeout", "100ms"),
+        ("min-timeout", "0ms"),
         ("interval", "150ms"),
         ("max-drift", "95"),
         ("lease", "perhaps"),

@@ -32,7 +32,7 @@ fn crashes(until: u64) -> RandomFaults {
         crashes: 3.0,
         recover_after: Some((ms(200), ms(900))),
         amnesia: false,
-        most_down: 2,
+        max_down: 2,
         pauses: 0.0,
         pause_for: (ms(1), ms(1)),
         cuts: 0.0,

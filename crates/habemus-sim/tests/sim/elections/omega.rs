@@ -62,7 +62,7 @@ fn after_crashes_pauses_and_cuts_all_agree() {
         [random]
         crashes = "3/s"
         recover-after = "20ms..400ms"
-        most-down = 3
+        max-down = 3
         pauses = "2/s"
         pause-for = "10ms..300ms"
         cuts = "3/s"
@@ -83,7 +83,7 @@ fn a_leader_that_is_down_for_good_is_replaced() {
         processes = 6
         [random]
         crashes = "2/s"
-        most-down = 4
+        max-down = 4
         until = "3s"
         "#,
     );

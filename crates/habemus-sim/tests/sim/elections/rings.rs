@@ -229,7 +229,7 @@ fn a_collecting_ring_keeps_its_promises_through_crashes_and_recoveries_over_eith
             crashes: 3.0,
             recover_after: Some((ms(200), ms(900))),
             amnesia: false,
-            most_down: 2,
+            max_down: 2,
             pauses: 0.0,
             pause_for: (ms(1), ms(1)),
             cuts: 0.0,

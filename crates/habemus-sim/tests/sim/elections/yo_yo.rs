@@ -48,17 +48,17 @@ fn iterations(scenario: &Scenario) -> usize {
 /// A connected graph of 1 … 12 processes, sparse or dense, with identifiers that are not in order.
 fn drawn_graph(stream: &mut Stream) -> (Vec<u64>, Vec<(u64, u64)>) {
     let count = 1 + stream.below(12);
-    let mut ids: Vec<u64> = (0..count).map(|place| 1 + place * 10 + stream.below(10)).collect();
+    let mut ids: Vec<u64> = (0..count).map(|address| 1 + address * 10 + stream.below(10)).collect();
     for last in (1..ids.len()).rev() {
         ids.swap(last, stream.below(last as u64 + 1) as usize);
     }
-    let place = |stream: &mut Stream, below: usize| stream.below(below as u64) as usize;
+    let address = |stream: &mut Stream, below: usize| stream.below(below as u64) as usize;
     let mut links: Vec<(u64, u64)> = Vec::new();
     for new in 1..ids.len() {
-        links.push((ids[place(stream, new)], ids[new]));
+        links.push((ids[address(stream, new)], ids[new]));
     }
     for _ in 0..stream.below(2 * count) {
-        let (a, b) = (place(stream, ids.len()), place(stream, ids.len()));
+        let (a, b) = (address(stream, ids.len()), address(stream, ids.len()));
         let known = |&(c, d): &(u64, u64)| (c, d) == (ids[a], ids[b]) || (d, c) == (ids[a], ids[b]);
         if a != b && !links.iter().any(known) {
             links.push((ids[a], ids[b]));

@@ -241,7 +241,7 @@ fn faults() -> RandomFaults {
         crashes: 8.0,
         recover_after: Some((ms(30), ms(250))),
         amnesia: false,
-        most_down: 3,
+        max_down: 3,
         pauses: 0.0,
         pause_for: (ms(1), ms(1)),
         cuts: 0.0,
@@ -265,13 +265,13 @@ fn requests_under_faults(algorithm: &str, processes: u64) -> Scenario {
 /// S4: "se o processo acessando o recurso falha, a permissão é perdida e os demais processos sofrerão inanição".
 #[test]
 fn the_ring_is_repaired_and_exactly_one_token_issued_whoever_crashes() {
-    for (processes, most_down) in [(2, 1), (3, 1), (5, 2), (4, 3)] {
+    for (processes, max_down) in [(2, 1), (3, 1), (5, 2), (4, 3)] {
         for idle in ["stop", "move"] {
             let options = [("idle", idle), ("fencing", "true")];
             let mut scenario = with(&requests_under_faults("token-ring", processes), &options);
-            scenario.random = Some(RandomFaults { most_down, ..faults() });
+            scenario.random = Some(RandomFaults { max_down, ..faults() });
             assert_hold(&scenario, &["EM1", "EM2"], 0..60);
-            if 2 * most_down < processes as usize {
+            if 2 * max_down < processes as usize {
                 assert_hold(&scenario, &["fencing"], 0..60);
             }
             assert!(sent(&play(&scenario), "Recall") > 0, "nothing was tested");
@@ -389,7 +389,7 @@ fn at_a_rate_the_load_does_not_wait_for_the_lock() {
 #[test]
 fn a_report_says_how_much_and_how_fairly_a_lock_serves() {
     let report = play(&loops("ricart-agrawala", 5, 4));
-    assert_eq!((report.statistics.fewest_entries, report.statistics.most_entries), (4, 4));
+    assert_eq!((report.statistics.min_entries, report.statistics.max_entries), (4, 4));
     assert_eq!(report.statistics.unfairness(), Some(1.0));
     let throughput = report.statistics.throughput().expect("they entered");
     assert!((0.1..=1.0).contains(&throughput), "{throughput}");
@@ -399,14 +399,14 @@ fn a_report_says_how_much_and_how_fairly_a_lock_serves() {
         action: Action::Command { word: "acquire".to_owned(), processes: vec![2, 3] },
     }];
     let report = play(&one);
-    assert_eq!((report.statistics.fewest_entries, report.statistics.most_entries), (1, 1), "1 did not ask");
+    assert_eq!((report.statistics.min_entries, report.statistics.max_entries), (1, 1), "1 did not ask");
 }
 
 /// S1's car park, and those who only look.
 #[test]
-fn places_and_sharing_let_more_inside_and_no_more_than_that() {
-    for (places, seeds) in [("2", 10), ("3", 10)] {
-        let scenario = with(&loops("coordinator", 6, 5), &[("places", places)]);
+fn permits_and_sharing_let_more_inside_and_no_more_than_that() {
+    for (permits, seeds) in [("2", 10), ("3", 10)] {
+        let scenario = with(&loops("coordinator", 6, 5), &[("permits", permits)]);
         assert_kept(&scenario, seeds);
     }
     let share = |at, id| Cue {

@@ -115,9 +115,9 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
 }
 
 /// The text, cut to about this many characters.
-pub(super) fn shortened(text: &str, most: usize) -> String {
+pub(super) fn shortened(text: &str, max: usize) -> String {
     match text.chars().count() {
-        long if long > most => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+        long if long > max => text.chars().take(max.saturating_sub(1)).chain(['…']).collect(),
         _ => text.into(),
     }
 }

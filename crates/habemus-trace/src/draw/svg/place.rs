@@ -74,10 +74,10 @@ impl Room {
 
     /// What the place costs; none if it cannot be had for less than the limit.
     fn cost(&self, shape: &Shape, penalty: f64, limit: f64, own: Option<usize>) -> Option<f64> {
-        let inside = shape.least.x >= self.left
-            && shape.most.x <= self.right
-            && shape.least.y >= self.top
-            && shape.most.y <= self.bottom;
+        let inside = shape.min.x >= self.left
+            && shape.max.x <= self.right
+            && shape.min.y >= self.top
+            && shape.max.y <= self.bottom;
         if !inside || penalty >= limit || self.solid.iter().any(|other| other.touches(shape)) {
             return None;
         }
@@ -114,8 +114,8 @@ impl Spot {
 #[derive(Clone, Debug)]
 struct Shape {
     corners: Vec<Point>,
-    least: Point,
-    most: Point,
+    min: Point,
+    max: Point,
 }
 
 impl Shape {
@@ -124,8 +124,8 @@ impl Shape {
             let of = |part: fn(&Point) -> f64| corners.iter().map(part).fold(start, pick);
             Point { x: of(|corner| corner.x), y: of(|corner| corner.y) }
         };
-        let (least, most) = (fold(f64::min, f64::INFINITY), fold(f64::max, f64::NEG_INFINITY));
-        Shape { corners, least, most }
+        let (min, max) = (fold(f64::min, f64::INFINITY), fold(f64::max, f64::NEG_INFINITY));
+        Shape { corners, min, max }
     }
 
     fn rectangle(center: Point, direction: Point, width: f64, height: f64) -> Shape {
@@ -144,10 +144,10 @@ impl Shape {
     /// Whether the two have a point in common: convex shapes do unless a line parts them, and then a line
     /// along an edge of one of them does.
     fn touches(&self, other: &Shape) -> bool {
-        let boxes_meet = self.least.x <= other.most.x
-            && other.least.x <= self.most.x
-            && self.least.y <= other.most.y
-            && other.least.y <= self.most.y;
+        let boxes_meet = self.min.x <= other.max.x
+            && other.min.x <= self.max.x
+            && self.min.y <= other.max.y
+            && other.min.y <= self.max.y;
         boxes_meet && !self.is_parted_from(other) && !other.is_parted_from(self)
     }
 

@@ -47,7 +47,7 @@ impl Timeline {
         let flight = flight * stretch;
         let scale = scene.pace().map_or(0.0, |pace| flight / pace as f64);
         // Without a clock there is only the order, and each message may as well fly as far as it should.
-        let least_flight = if scale == 0.0 { flight } else { FLIGHT * stretch };
+        let min_flight = if scale == 0.0 { flight } else { FLIGHT * stretch };
         let mut timeline =
             Timeline { x: Vec::new(), breaks: Vec::new(), end: start, flight, knots: Vec::new() };
         let mut last_step: Vec<Option<(usize, u64, f64)>> = vec![None; scene.processes.len()];
@@ -69,7 +69,7 @@ impl Timeline {
             if let Some(sent) = moment.flight.and_then(|flight| scene.flights[flight].sent)
                 && sent < timeline.x.len()
             {
-                x = x.max(timeline.x[sent] + least_flight);
+                x = x.max(timeline.x[sent] + min_flight);
             }
             if let Some(column) = moment.column
                 && !matches!(moment.record.what, Happening::Drop { .. })
@@ -175,12 +175,12 @@ fn between(left: (u64, f64), right: (u64, f64), at: u64) -> f64 {
 }
 
 /// The least of 1, 2, 5, 10, 20, 50, … that is at least this.
-fn round_step(least: f64) -> u64 {
+fn round_step(min: f64) -> u64 {
     let mut power: u64 = 1;
     loop {
         for digit in [1, 2, 5] {
             let step = power.saturating_mul(digit);
-            if step as f64 >= least || step == u64::MAX {
+            if step as f64 >= min || step == u64::MAX {
                 return step;
             }
         }

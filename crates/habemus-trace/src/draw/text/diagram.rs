@@ -9,7 +9,7 @@ use super::lifeline::{crossing, lifeline, meaning, origin};
 use super::line::{Line, Paint, columns};
 use super::log;
 use crate::Dropped;
-use crate::draw::rows::{Row, What};
+use crate::draw::rows::{Row, RowContent};
 use crate::draw::scene::{Condition, Scene};
 use crate::draw::time::Scale;
 use crate::draw::words::{self, Mark};
@@ -23,12 +23,12 @@ pub(super) fn draw(page: &mut Page, scene: &Scene<'_>, rows: &[Row], scale: &Sca
     page.line(&diagram.head(scale.unit));
     let mut shown = None;
     for row in rows {
-        if let What::Violation { text } = &row.what {
+        if let RowContent::Violation { text } = &row.what {
             log::violation(page, text);
             continue;
         }
         let mut line = diagram.lifelines();
-        if let What::Silence(_) = row.what {
+        if let RowContent::Silence(_) = row.what {
             diagram.used.insert(Sign::Silence);
             line.put(layout.time.saturating_sub(1), '⋮', Paint::Faint);
         } else if shown != Some(row.at) {
@@ -76,26 +76,26 @@ impl Diagram<'_> {
         line
     }
 
-    fn row(&mut self, line: &mut Line, what: &What) {
+    fn row(&mut self, line: &mut Line, what: &RowContent) {
         match what {
-            What::Silence(_) | What::Violation { .. } => {}
-            What::Network { text } => self.network(line, text),
-            What::Cycle => self.network(line, words::CYCLE),
-            What::Sends { from, .. } => {
+            RowContent::Silence(_) | RowContent::Violation { .. } => {}
+            RowContent::Network { text } => self.network(line, text),
+            RowContent::Cycle => self.network(line, words::CYCLE),
+            RowContent::Sends { from, .. } => {
                 self.used.insert(Sign::Sent);
                 self.mark(line, *from, ('●', Paint::Plain), (what, Paint::Label));
             }
-            What::Mark { column, mark, .. } => {
+            RowContent::Mark { column, mark, .. } => {
                 self.used.insert(Sign::Mark(*mark));
                 let paint = paint(*mark);
                 self.mark(line, *column, (mark.sign(), paint), (what, paint));
             }
-            What::Message { from, to, lost, .. } if from == to => {
+            RowContent::Message { from, to, lost, .. } if from == to => {
                 let (sign, used) = if lost.is_some() { ('╳', Sign::Lost) } else { ('↻', Sign::Itself) };
                 self.used.insert(used);
                 self.mark(line, *from, (sign, Paint::Plain), (what, Paint::Label));
             }
-            What::Message { from, to, label, lost, earlier } => {
+            RowContent::Message { from, to, label, lost, earlier } => {
                 self.arrow(line, (*from, *to), *lost, *earlier);
                 match self.layout.margin {
                     Some(margin) => self.beside(line, margin, what, Paint::Label),
@@ -106,7 +106,7 @@ impl Diagram<'_> {
     }
 
     /// A sign on a lifeline, with its words.
-    fn mark(&self, line: &mut Line, process: usize, sign: (char, Paint), words: (&What, Paint)) {
+    fn mark(&self, line: &mut Line, process: usize, sign: (char, Paint), words: (&RowContent, Paint)) {
         let at = self.layout.column(process);
         line.put(at, sign.0, sign.1);
         if let Some(margin) = self.layout.margin {
@@ -124,7 +124,7 @@ impl Diagram<'_> {
         line.write(start, &text, self.layout.width, words.1);
     }
 
-    fn beside(&self, line: &mut Line, margin: usize, what: &What, paint: Paint) {
+    fn beside(&self, line: &mut Line, margin: usize, what: &RowContent, paint: Paint) {
         line.write(margin, &margin_words(self.scene, what), self.layout.width, paint);
     }
 

@@ -1,7 +1,7 @@
 //! Where things are in the text: which column each process has, and where the words go.
 
 use super::line::columns;
-use crate::draw::rows::{Row, What};
+use crate::draw::rows::{Row, RowContent};
 use crate::draw::scene::Scene;
 use crate::draw::words;
 
@@ -34,20 +34,20 @@ impl Layout {
         let name = scene.processes.iter().map(|id| id.to_string().len()).max().unwrap_or(1);
         let first = time + 2 + name / 2;
         let gaps = scene.processes.len().saturating_sub(1);
-        let least = (name + 1).max(3);
+        let min = (name + 1).max(3);
         let inside = || {
-            let pitch = rows.iter().map(|row| pitch_for(&row.what)).max().unwrap_or(0).max(least);
+            let pitch = rows.iter().map(|row| pitch_for(&row.what)).max().unwrap_or(0).max(min);
             let tail = words_right_of_last(rows, gaps);
-            let most = width.checked_sub(first + tail)? / gaps.max(1);
+            let max = width.checked_sub(first + tail)? / gaps.max(1);
             let comfortable = (pitch + 4).clamp(12, WIDEST.max(pitch));
-            (pitch <= most).then(|| Layout { width, time, first, pitch: comfortable.min(most), margin: None })
+            (pitch <= max).then(|| Layout { width, time, first, pitch: comfortable.min(max), margin: None })
         };
         let beside = || {
             let longest = rows.iter().map(|row| columns(&margin_words(scene, &row.what))).max().unwrap_or(0);
             let margin = longest.clamp(NARROWEST_MARGIN, (width * 2 / 5).max(NARROWEST_MARGIN));
             let pitch = (width.checked_sub(first + 3 + margin)? / gaps.max(1)).min(12);
             let margin = Some(first + gaps * pitch + 3);
-            (pitch >= least).then_some(Layout { width, time, first, pitch, margin })
+            (pitch >= min).then_some(Layout { width, time, first, pitch, margin })
         };
         inside().or_else(beside)
     }
@@ -59,22 +59,25 @@ impl Layout {
 }
 
 /// The words that a row has beside the diagram.
-pub(super) fn margin_words(scene: &Scene<'_>, what: &What) -> String {
+pub(super) fn margin_words(scene: &Scene<'_>, what: &RowContent) -> String {
     match what {
-        What::Sends { .. } => words_at(scene, what),
-        What::Message { label, lost, .. } => match lost {
+        RowContent::Sends { .. } => words_at(scene, what),
+        RowContent::Message { label, lost, .. } => match lost {
             Some(why) => format!("{label}: {}", words::reason(*why)),
             None => label.clone(),
         },
-        What::Mark { column, text, .. } => format!("{} {text}", scene.processes[*column]),
-        What::Silence(_) | What::Network { .. } | What::Cycle | What::Violation { .. } => String::new(),
+        RowContent::Mark { column, text, .. } => format!("{} {text}", scene.processes[*column]),
+        RowContent::Silence(_)
+        | RowContent::Network { .. }
+        | RowContent::Cycle
+        | RowContent::Violation { .. } => String::new(),
     }
 }
 
 /// The words that a row has next to a lifeline.
-pub(super) fn words_at(scene: &Scene<'_>, what: &What) -> String {
+pub(super) fn words_at(scene: &Scene<'_>, what: &RowContent) -> String {
     match what {
-        What::Sends { from, to, label } => {
+        RowContent::Sends { from, to, label } => {
             let others = scene.processes.len() - 1;
             let receivers = match to.len() {
                 many if many == others && many > 1 && !to.contains(from) => "all".into(),
@@ -82,16 +85,19 @@ pub(super) fn words_at(scene: &Scene<'_>, what: &What) -> String {
             };
             format!("{label} → {receivers}")
         }
-        What::Mark { text, .. } => text.clone(),
-        What::Message { label, .. } => label.clone(),
-        What::Silence(_) | What::Network { .. } | What::Cycle | What::Violation { .. } => String::new(),
+        RowContent::Mark { text, .. } => text.clone(),
+        RowContent::Message { label, .. } => label.clone(),
+        RowContent::Silence(_)
+        | RowContent::Network { .. }
+        | RowContent::Cycle
+        | RowContent::Violation { .. } => String::new(),
     }
 }
 
 /// How far apart two processes must be so that the row's label fits on its arrow, between two dashes.
-fn pitch_for(what: &What) -> usize {
+fn pitch_for(what: &RowContent) -> usize {
     match what {
-        What::Message { from, to, label, .. } if from != to => {
+        RowContent::Message { from, to, label, .. } if from != to => {
             (columns(label) + 3).div_ceil(from.abs_diff(*to))
         }
         _ => 0,
@@ -101,8 +107,8 @@ fn pitch_for(what: &What) -> usize {
 /// How much room the words of the last process take.
 fn words_right_of_last(rows: &[Row], last: usize) -> usize {
     let words = rows.iter().map(|row| match &row.what {
-        What::Mark { column, text, .. } if *column == last => columns(text) + 3,
-        What::Message { from, to, label, .. } if from == to && *from == last => columns(label) + 3,
+        RowContent::Mark { column, text, .. } if *column == last => columns(text) + 3,
+        RowContent::Message { from, to, label, .. } if from == to && *from == last => columns(label) + 3,
         _ => 1,
     });
     words.max().unwrap_or(1).min(NARROWEST_MARGIN)

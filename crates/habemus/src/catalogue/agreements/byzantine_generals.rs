@@ -1,17 +1,19 @@
 //! Byzantine generals with oral messages in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+};
 use super::treason::{LIES, M, TRAITORS, m, treason, within_reason};
 use crate::agreement::byzantine_generals::{ByzantineGenerals, Config, Variant};
 use crate::agreement::hearsay;
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::rounds::Synchronous;
 use crate::topology::Complete;
-use crate::{Address, Chooser, Id, System};
+use crate::{Address, Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "byzantine-generals",
-    problem: "agreement",
+    problem: ProblemKind::Agreement,
     summary: "generals pass on what they heard for m+1 rounds and obey the majority: OM(m)",
     model: "synchronous; reliable links; the sender of a message is known; at most m of n ≥ 3m+1 are traitors",
     topologies: &["complete"],
@@ -22,7 +24,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "majority | mutant-trusts-commander",
+            values: Values::Variants(&[rules("majority"), mutant("mutant-trusts-commander")]),
             default: "majority",
             help: "obey the majority, or, as a deliberate bug, what the commander said",
         },
@@ -37,7 +39,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
 /// Who commands.
 pub(super) const COMMANDER: OptionSpec = OptionSpec {
     name: "commander",
-    values: "identifier",
+    values: Values::Text("identifier"),
     default: "the first process",
     help: "who commands; a proposal of anybody else counts nothing",
 };

@@ -1,15 +1,17 @@
 //! FloodSet in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+};
 use crate::agreement::flood_set::{Config, FloodSet, Variant};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::rounds::Synchronous;
 use crate::topology::Complete;
-use crate::{Chooser, System};
+use crate::{Chooser, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "flood-set",
-    problem: "agreement",
+    problem: ProblemKind::Agreement,
     summary: "everyone tells everyone all it knows for f+1 rounds, and all decide on the least value",
     model: "synchronous; reliable links; at most f processes crash, and stay down",
     topologies: &["complete"],
@@ -20,19 +22,19 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "everything | news-only | mutant-own-value",
+            values: Values::Variants(&[rules("everything"), rules("news-only"), mutant("mutant-own-value")]),
             default: "everything",
             help: "what is told in each round: all, what is new, or, as a deliberate bug, one's own value",
         },
         OptionSpec {
             name: "failures",
-            values: "number from 0 to 1000",
+            values: Values::Text("number from 0 to 1000"),
             default: "1",
             help: "how many crashes to withstand: f",
         },
         OptionSpec {
             name: "rounds",
-            values: "number from 1 to 1001",
+            values: Values::Text("number from 1 to 1001"),
             default: "f+1",
             help: "how many rounds; with fewer than f+1 a chain of f crashes breaks the agreement",
         },

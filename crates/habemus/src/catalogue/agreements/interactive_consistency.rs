@@ -1,17 +1,19 @@
 //! Interactive consistency in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+};
 use super::treason::{LIES, M, TRAITORS, m, treason, within_reason};
 use crate::agreement::hearsay;
 use crate::agreement::interactive_consistency::{Config, InteractiveConsistency, Variant};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::rounds::Synchronous;
 use crate::topology::Complete;
-use crate::{Chooser, System};
+use crate::{Chooser, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "interactive-consistency",
-    problem: "agreement",
+    problem: ProblemKind::Agreement,
     summary: "everyone commands for its own value, and all agree on the vector of all values",
     model: "synchronous; reliable links; the sender of a message is known; at most m of n ≥ 3m+1 are traitors",
     topologies: &["complete"],
@@ -22,7 +24,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "majority | mutant-trusts-everyone",
+            values: Values::Variants(&[rules("majority"), mutant("mutant-trusts-everyone")]),
             default: "majority",
             help: "believe the majority, or, as a deliberate bug, what each says of itself",
         },

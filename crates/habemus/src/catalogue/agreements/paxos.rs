@@ -1,14 +1,16 @@
 //! Paxos in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+};
 use crate::agreement::paxos::{Config, Paxos, Variant};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::topology::Complete;
-use crate::{Chooser, Id, System};
+use crate::{Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "paxos",
-    problem: "agreement",
+    problem: ProblemKind::Agreement,
     summary: "the leader that the detector points to has a majority promise, then accept: nobody decides otherwise",
     model: "asynchronous; messages lost, doubled, reordered, cut off; pauses, crashes and recoveries with stable \
             storage; decides once a majority is up, messages arrive in time and the detector is right (after GST)",
@@ -20,13 +22,18 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "paxos | mutant-ignores-accepted | mutant-half-quorum | mutant-forgets-promise",
+            values: Values::Variants(&[
+                rules("paxos"),
+                mutant("mutant-ignores-accepted"),
+                mutant("mutant-half-quorum"),
+                mutant("mutant-forgets-promise"),
+            ]),
             default: "paxos",
             help: "the rules, or the rules with a deliberate bug",
         },
         OptionSpec {
             name: "retry",
-            values: "duration",
+            values: Values::Text("duration"),
             default: "100ms",
             help: "how long to wait for answers at least before trying again; at most twice as long",
         },

@@ -1,17 +1,19 @@
 //! Byzantine generals with signed messages in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+};
 use super::byzantine_generals::{COMMANDER, arrange};
 use super::treason::{LIES, M, TRAITORS, m, treason};
 use crate::agreement::signed_generals::{Config, SignedGenerals, Variant};
 use crate::analysis::{Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::rounds::Synchronous;
 use crate::topology::Complete;
-use crate::{Address, System};
+use crate::{Address, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "signed-generals",
-    problem: "agreement",
+    problem: ProblemKind::Agreement,
     summary: "generals sign the orders that they pass on, and refuse what is not properly signed: SM(m)",
     model: "synchronous; reliable links; signatures that nobody can forge; at most m traitors",
     topologies: &["complete"],
@@ -22,7 +24,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "signed | mutant-no-verification",
+            values: Values::Variants(&[rules("signed"), mutant("mutant-no-verification")]),
             default: "signed",
             help: "verify signatures, or, as a deliberate bug, believe everything",
         },

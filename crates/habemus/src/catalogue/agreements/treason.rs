@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::super::{OptionSpec, Options, Request, SetupError, shape};
+use super::super::{OptionSpec, Options, Request, SetupError, Values, shape};
 use crate::Address;
 use crate::agreement::treason::{Lie, Lies, Treason};
 
 /// The m of OM(m) and SM(m).
 pub(super) const M: OptionSpec = OptionSpec {
     name: "m",
-    values: "number from 0 to 9",
+    values: Values::Text("number from 0 to 9"),
     default: "1",
     help: "how many traitors to withstand",
 };
@@ -17,7 +17,7 @@ pub(super) const M: OptionSpec = OptionSpec {
 /// Who betrays.
 pub(super) const TRAITORS: OptionSpec = OptionSpec {
     name: "traitors",
-    values: "identifiers | drawn | none",
+    values: Values::Text("identifiers | drawn | none"),
     default: "none",
     help: "who betrays; drawn: m of them, other ones with each seed",
 };
@@ -25,7 +25,7 @@ pub(super) const TRAITORS: OptionSpec = OptionSpec {
 /// What they say.
 pub(super) const LIES: OptionSpec = OptionSpec {
     name: "lies",
-    values: "drawn | attack, retreat, a number, truth or silence for each process",
+    values: Values::Text("drawn | attack, retreat, a number, truth or silence for each process"),
     default: "drawn",
     help: "what a traitor tells each process, in order; drawn: another order with each message",
 };
@@ -60,15 +60,15 @@ fn drawn(request: &Request<'_>, m: usize) -> Vec<Address> {
 }
 
 /// Messages that one run may send at most: they grow as n to the power of m+1.
-const MOST_MESSAGES: f64 = 20_000_000.0;
+const MAX_MESSAGES: f64 = 20_000_000.0;
 
 /// Refuses an m with which a run would send beyond reason.
 pub(super) fn within_reason(m: usize, messages: f64) -> Result<(), SetupError> {
-    if messages <= MOST_MESSAGES {
+    if messages <= MAX_MESSAGES {
         return Ok(());
     }
     let reason = format!(
-        "expected a smaller number, for this would be {messages:.0} messages; at most {MOST_MESSAGES} are sent"
+        "expected a smaller number, for this would be {messages:.0} messages; at most {MAX_MESSAGES} are sent"
     );
     Err(SetupError::Value { option: "m", value: m.to_string(), reason })
 }

@@ -1,16 +1,18 @@
 //! The election in which everybody tells everybody, in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+};
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::all_to_all::{AllToAll, Candidates, Config, Variant};
 use crate::rounds::Synchronous;
 use crate::topology::Complete;
-use crate::{Chooser, System};
+use crate::{Chooser, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "all-to-all",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "every candidate tells everybody, and everybody picks the best",
     model: "synchronous; no crashes",
     topologies: &["complete"],
@@ -21,13 +23,13 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "plain | mutant-forgets-itself",
+            values: Values::Variants(&[rules("plain"), mutant("mutant-forgets-itself")]),
             default: "plain",
             help: "the notes' rules, or a candidate that leaves itself out",
         },
         OptionSpec {
             name: "candidates",
-            values: "all | told",
+            values: Values::Text("all | told"),
             default: "all",
             help: "who stands: everybody (S0), or who is told to elect before the first pulse (S2)",
         },

@@ -1,14 +1,16 @@
 //! S4's anonymous ring in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, mutant, shape, stack,
+};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::anonymous_ring::{AnonymousRing, Config, Variant};
 use crate::topology::Ring;
-use crate::{Chooser, Id, System};
+use crate::{Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "anonymous-ring",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "processes without identifiers vote; two that start at once both win",
     model: "asynchronous; one-way ring without identifiers; reliable links; no crashes",
     topologies: &["ring"],
@@ -18,7 +20,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     notes: "S4",
     options: &[OptionSpec {
         name: "variant",
-        values: "as-printed | mutant-swallow",
+        values: Values::Variants(&[as_printed("as-printed"), mutant("mutant-swallow")]),
         default: "as-printed",
         help: "S4's listing, or one in which a candidate swallows the vote",
     }],

@@ -1,15 +1,17 @@
 //! The bully election in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, rules, shape, stack,
+};
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::bully::{Audience, Bully, Config, Variant};
 use crate::topology::Complete;
-use crate::{Chooser, Id, System};
+use crate::{Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "bully",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "the best live process takes over and tells the others",
     model: "synchronous enough for its timeouts; reliable FIFO links; crashes and recoveries",
     topologies: &["complete"],
@@ -20,44 +22,44 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "complete | as-printed",
+            values: Values::Variants(&[rules("complete"), as_printed("as-printed")]),
             default: "complete",
             help: "restart when no COORDINATOR follows an OK, or S4's listing by the letter",
         },
         OptionSpec {
             name: "audience",
-            values: "better | all",
+            values: Values::Text("better | all"),
             default: "better",
             help: "who gets ELECTION: better processes (S1, S4) or everybody (S0)",
         },
         WINS,
         OptionSpec {
             name: "quality",
-            values: "numbers",
+            values: Values::Text("numbers"),
             default: "the identifiers",
             help: "a quality of each process, in order, that counts before its identifier",
         },
         OptionSpec {
             name: "answer-timeout",
-            values: "duration",
+            values: Values::Text("duration"),
             default: "50ms",
             help: "how long to wait for an OK",
         },
         OptionSpec {
             name: "coordinator-timeout",
-            values: "duration",
+            values: Values::Text("duration"),
             default: "150ms",
             help: "how long to wait for COORDINATOR after an OK",
         },
         OptionSpec {
             name: "delay",
-            values: "duration",
+            values: Values::Text("duration"),
             default: "0ms",
             help: "how much later a process starts than the next better one (S0)",
         },
         OptionSpec {
             name: "leader",
-            values: "identifier",
+            values: Values::Text("identifier"),
             default: "nobody",
             help: "who leads at the beginning",
         },

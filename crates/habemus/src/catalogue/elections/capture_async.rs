@@ -1,17 +1,20 @@
 //! Asynchronous capture in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, mutant, rules, shape,
+    stack,
+};
 use super::capture_sync::like_a_ruler;
 use super::order::{ORDER, order};
 use super::{WINS, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::capture_async::{CaptureAsync, Config, Variant};
 use crate::topology::Complete;
-use crate::{Chooser, Id, System};
+use crate::{Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "capture-async",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "candidates capture neighbours one by one, and contests are decided by how many they have",
     model: "asynchronous; reliable links; no crashes",
     topologies: &["complete"],
@@ -22,7 +25,12 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "corrected | as-printed | mutant-unowned | mutant-no-check",
+            values: Values::Variants(&[
+                rules("corrected"),
+                as_printed("as-printed"),
+                mutant("mutant-unowned"),
+                mutant("mutant-no-check"),
+            ]),
             default: "corrected",
             help: "the corrected rules, S2's pseudo-code by the letter, or a deliberate mistake",
         },

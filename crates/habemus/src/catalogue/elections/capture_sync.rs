@@ -1,17 +1,19 @@
 //! Synchronous capture in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+};
 use super::order::{ORDER, order};
 use super::{WINS, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::capture_sync::{CaptureSync, Config, Variant};
 use crate::rounds::Synchronous;
 use crate::topology::Complete;
-use crate::{Chooser, Id, System};
+use crate::{Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "capture-sync",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "candidates capture 1, 2, 4, … neighbours a pulse; the best candidate captures all",
     model: "synchronous; no crashes; at least one process is told to elect before the first pulse",
     topologies: &["complete"],
@@ -22,7 +24,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "announced | mutant-ignores-owner",
+            values: Values::Variants(&[rules("announced"), mutant("mutant-ignores-owner")]),
             default: "announced",
             help: "the notes' rules with an announcement, or processes that follow whoever asks",
         },
@@ -63,14 +65,15 @@ fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn C
     Arranged { ids, start, down: Vec::new() }
 }
 
-/// The identifiers 1 … n as the marks on a ruler are long: the first of every 2, 4, 8, … places is the best
+/// The identifiers 1 … n as the marks on a ruler are long: the first of every 2, 4, 8, … addresses is the best
 /// of them, so that as many candidates as possible survive each set. For n = 2, 4 and 8 no order costs more.
 pub(super) fn like_a_ruler(n: usize) -> Vec<Id> {
-    let mut places: Vec<usize> = (0..n).collect();
-    places.sort_by_key(|&place| (if place == 0 { u32::MAX } else { place.trailing_zeros() }, place));
+    let mut addresses: Vec<usize> = (0..n).collect();
+    addresses
+        .sort_by_key(|&address| (if address == 0 { u32::MAX } else { address.trailing_zeros() }, address));
     let mut ids = vec![Id(0); n];
-    for (rank, place) in (1..).zip(places) {
-        ids[place] = Id(rank);
+    for (rank, address) in (1..).zip(addresses) {
+        ids[address] = Id(rank);
     }
     ids
 }

@@ -1,15 +1,17 @@
 //! Chang–Roberts in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, rules, shape, stack,
+};
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, harmonic, shuffled_ids};
 use crate::election::chang_roberts::{ChangRoberts, Config, Variant};
 use crate::topology::Ring;
-use crate::{Chooser, Id, System};
+use crate::{Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "chang-roberts",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "identifiers travel round a one-way ring; only the best comes home",
     model: "asynchronous; reliable links; crashes only with a detector",
     topologies: &["ring"],
@@ -20,7 +22,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "announced | as-printed",
+            values: Values::Variants(&[rules("announced"), as_printed("as-printed")]),
             default: "announced",
             help: "S1's rules with the announcement, or S4's listing by the letter",
         },
@@ -60,8 +62,8 @@ fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn C
         (Start::One, Arrangement::Random) => vec![ids[chooser.choose(n as u32) as usize]],
         // The successor of the best: its message goes all the way round to the best before the best stands.
         (Start::One, Arrangement::Worst) => {
-            let place = ids.iter().position(|id| *id == best).expect("the best is among them");
-            vec![ids[(place + 1) % n]]
+            let address = ids.iter().position(|id| *id == best).expect("the best is among them");
+            vec![ids[(address + 1) % n]]
         }
     };
     Arranged { ids, start, down: Vec::new() }

@@ -1,15 +1,17 @@
 //! The ring election that collects identifiers, in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+};
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::collecting_ring::{Announce, CollectingRing, Config, Member, Variant};
 use crate::topology::Ring;
-use crate::{Chooser, Id, System};
+use crate::{Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "collecting-ring",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "a list goes round a logical ring past the dead; the best on it leads",
     model: "synchronous enough for its timeouts; reliable links; crashes and recoveries",
     topologies: &["ring"],
@@ -20,26 +22,30 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "complete | mutant-first-listed | mutant-no-restart",
+            values: Values::Variants(&[
+                rules("complete"),
+                mutant("mutant-first-listed"),
+                mutant("mutant-no-restart"),
+            ]),
             default: "complete",
             help: "S0's rules with lost rounds repeated, or deliberately broken ones",
         },
         WINS,
         OptionSpec {
             name: "announce",
-            values: "ring | all | nobody",
+            values: Values::Text("ring | all | nobody"),
             default: "ring",
             help: "how COORDINATOR travels: round the ring or to each (S0), or not at all (S4)",
         },
         OptionSpec {
             name: "hop-timeout",
-            values: "duration",
+            values: Values::Text("duration"),
             default: "20ms",
             help: "how long a hop may take; after two turns of the ring a round is taken for lost",
         },
         OptionSpec {
             name: "leader",
-            values: "identifier",
+            values: Values::Text("identifier"),
             default: "nobody",
             help: "who leads at the beginning",
         },

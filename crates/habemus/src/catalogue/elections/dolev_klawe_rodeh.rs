@@ -1,16 +1,18 @@
 //! Dolev–Klawe–Rodeh in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+};
 use super::halving::halving_ids;
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::dolev_klawe_rodeh::{Config, DolevKlaweRodeh, Variant};
 use crate::topology::Ring;
-use crate::{Chooser, Id, System};
+use crate::{Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "dolev-klawe-rodeh",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "on a one-way ring values move on, and only those better than both neighbours stay",
     model: "asynchronous; reliable FIFO links; no crashes",
     topologies: &["ring"],
@@ -21,7 +23,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "announced | mutant-keeps-own",
+            values: Values::Variants(&[rules("announced"), mutant("mutant-keeps-own")]),
             default: "announced",
             help: "the paper's rules with an announcement, or with survivors that keep their own value",
         },

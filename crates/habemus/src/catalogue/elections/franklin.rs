@@ -1,17 +1,20 @@
 //! Franklin's election in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, mutant, rules, shape,
+    stack,
+};
 use super::halving::halving_ids;
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::franklin::as_printed::{self, FranklinAsPrinted};
 use crate::election::franklin::{Config, Franklin, Variant};
 use crate::topology::TwoWayRing;
-use crate::{Chooser, Id, Process, System};
+use crate::{Chooser, Id, ProblemKind, Process, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "franklin",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "neighbours on a two-way ring compare, round by round; at most every other goes on",
     model: "asynchronous; reliable links; no crashes",
     topologies: &["two-way-ring"],
@@ -22,7 +25,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "announced | as-printed | mutant-local-winner",
+            values: Values::Variants(&[
+                rules("announced"),
+                as_printed("as-printed"),
+                mutant("mutant-local-winner"),
+            ]),
             default: "announced",
             help: "the paper's rules with an announcement, S4's listing by the letter (FIFO links), or one \
                    in which beating two neighbours is enough",

@@ -4,15 +4,15 @@ use crate::Id;
 
 /// The identifiers 1 … n such that each round leaves as many survivors as it can: ⌊m/2⌋ of m.
 ///
-/// A survivor is better than both its neighbours, so two neighbours never survive both; here every second place
-/// survives, and again every second of those. A place survives as many rounds as its number has trailing
+/// A survivor is better than both its neighbours, so two neighbours never survive both; here every second address
+/// survives, and again every second of those. An address survives as many rounds as its number has trailing
 /// ones; for n = 2ᵏ the numbers read backwards, bit by bit, are such an order.
 pub(super) fn halving_ids(n: usize) -> Vec<Id> {
-    let mut places: Vec<usize> = (0..n).collect();
-    places.sort_by_key(|place| place.trailing_ones());
+    let mut addresses: Vec<usize> = (0..n).collect();
+    addresses.sort_by_key(|address| address.trailing_ones());
     let mut ids = vec![Id(0); n];
-    for (id, place) in (1..).map(Id).zip(places) {
-        ids[place] = id;
+    for (id, address) in (1..).map(Id).zip(addresses) {
+        ids[address] = id;
     }
     ids
 }
@@ -24,9 +24,10 @@ mod tests {
     /// Those that are greater than both their neighbours on the ring.
     fn survivors(ids: &[Id]) -> Vec<Id> {
         let n = ids.len();
-        let wins =
-            |place: &usize| ids[*place] > ids[(*place + 1) % n] && ids[*place] > ids[(*place + n - 1) % n];
-        (0..n).filter(wins).map(|place| ids[place]).collect()
+        let wins = |address: &usize| {
+            ids[*address] > ids[(*address + 1) % n] && ids[*address] > ids[(*address + n - 1) % n]
+        };
+        (0..n).filter(wins).map(|address| ids[address]).collect()
     }
 
     #[test]

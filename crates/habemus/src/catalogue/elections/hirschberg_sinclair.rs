@@ -1,16 +1,18 @@
 //! Hirschberg–Sinclair in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+};
 use super::halving::halving_ids;
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::hirschberg_sinclair::{Config, HirschbergSinclair, Variant};
 use crate::topology::TwoWayRing;
-use crate::{Chooser, Id, System};
+use crate::{Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "hirschberg-sinclair",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "candidates on a two-way ring probe 1, 2, 4, … neighbours on each side",
     model: "asynchronous; reliable links; no crashes",
     topologies: &["two-way-ring"],
@@ -21,7 +23,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "announced | mutant-local-winner",
+            values: Values::Variants(&[rules("announced"), mutant("mutant-local-winner")]),
             default: "announced",
             help: "the paper's rules with an announcement, or one in which beating two neighbours is enough",
         },

@@ -1,14 +1,16 @@
 //! Itai–Rodeh in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::itai_rodeh::{Config, ItaiRodeh, Variant};
 use crate::topology::Ring;
-use crate::{Chooser, Id, System};
+use crate::{Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "itai-rodeh",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "processes without identifiers draw lots until one is alone with the best",
     model: "asynchronous; one-way ring of known size without identifiers; reliable links; no crashes; \
             termination with probability 1",
@@ -19,7 +21,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     notes: "beyond S4's anonymous ring",
     options: &[OptionSpec {
         name: "variant",
-        values: "numbered | unnumbered | mutant-ignores-ties",
+        values: Values::Variants(&[rules("numbered"), rules("unnumbered"), mutant("mutant-ignores-ties")]),
         default: "numbered",
         help: "whether rounds are numbered (FIFO links do without), or equals are not noticed",
     }],

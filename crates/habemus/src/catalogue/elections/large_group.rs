@@ -1,15 +1,17 @@
 //! The probabilistic election for large groups in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+};
 use super::{WINS, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::large_group::{Config, LargeGroup, Relay, Variant};
 use crate::topology::Complete;
-use crate::{Chooser, Id, System};
+use crate::{Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "large-group",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "a hash picks a few candidates, gossip spreads the best of them: a few messages per process",
     model: "asynchronous; links may lose messages, at a known cost in certainty; the winner does not crash",
     topologies: &["complete"],
@@ -21,38 +23,38 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "plain | mutant-first-heard",
+            values: Values::Variants(&[rules("plain"), mutant("mutant-first-heard")]),
             default: "plain",
             help: "the best candidate heard of is elected, or the first",
         },
         WINS,
         OptionSpec {
             name: "candidates",
-            values: "number",
+            values: Values::Text("number"),
             default: "4",
             help: "how many candidates K are expected; nobody stands in a round with probability e^−K",
         },
         OptionSpec {
             name: "fanout",
-            values: "number",
+            values: Values::Text("number"),
             default: "4",
             help: "to how many processes news are relayed; chance alone misses a share of about e^−fanout",
         },
         OptionSpec {
             name: "relay",
-            values: "hybrid | random",
+            values: Values::Text("hybrid | random"),
             default: "hybrid",
             help: "whether the next process by address is always one of them",
         },
         OptionSpec {
             name: "patience",
-            values: "duration",
+            values: Values::Text("duration"),
             default: "500ms",
             help: "how long to listen before electing the best candidate heard of",
         },
         OptionSpec {
             name: "election",
-            values: "number",
+            values: Values::Text("number"),
             default: "1",
             help: "tells one election from the next: other candidates pass the filter",
         },
@@ -92,8 +94,9 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
 /// Identifiers drawn at random, so that each run has other candidates. No order is better than another.
 fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
     const APART: u32 = 1 << 20;
-    let ids: Vec<Id> =
-        (0..n as u64).map(|place| Id(place * u64::from(APART) + u64::from(chooser.choose(APART)))).collect();
+    let ids: Vec<Id> = (0..n as u64)
+        .map(|address| Id(address * u64::from(APART) + u64::from(chooser.choose(APART))))
+        .collect();
     let start = match start {
         Start::All => ids.clone(),
         Start::One => vec![ids[chooser.choose(n as u32) as usize]],

@@ -1,14 +1,16 @@
 //! The majority election in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::majority::{Config, Majority, Variant};
 use crate::topology::Complete;
-use crate::{Chooser, System};
+use crate::{Chooser, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "majority",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "votes that carry more than half of the weight make a leader, one in each term",
     model: "asynchronous; messages lost, doubled, reordered, cut off; pauses, crashes and recoveries with stable \
             storage; a leader comes once the network is calm, and leases rely on the drift of clocks alone",
@@ -21,50 +23,56 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "complete | mutant-no-persisted-vote | mutant-no-term-check | mutant-half-quorum | \
-                     mutant-unbound-recovery | mutant-lease-from-answers",
+            values: Values::Variants(&[
+                rules("complete"),
+                mutant("mutant-no-persisted-vote"),
+                mutant("mutant-no-term-check"),
+                mutant("mutant-half-quorum"),
+                mutant("mutant-unbound-recovery"),
+                mutant("mutant-lease-from-answers"),
+            ]),
             default: "complete",
             help: "the rules, or the rules with a deliberate bug",
         },
         OptionSpec {
             name: "weights",
-            values: "numbers",
+            values: Values::Text("numbers"),
             default: "1 each",
             help: "the weight of each process's vote, in order",
         },
         OptionSpec {
-            name: "least-timeout",
-            values: "duration",
+            name: "min-timeout",
+            values: Values::Text("duration"),
             default: "150ms",
             help: "how long to wait for a leader at least; so long nobody else is voted for after a heartbeat",
         },
         OptionSpec {
-            name: "most-timeout",
-            values: "duration",
+            name: "max-timeout",
+            values: Values::Text("duration"),
             default: "300ms",
             help: "how long to wait for a leader at most",
         },
         OptionSpec {
             name: "interval",
-            values: "duration",
+            values: Values::Text("duration"),
             default: "50ms",
             help: "how often a leader says that it is there",
         },
         OptionSpec {
             name: "pre-vote",
-            values: "true | false",
+            values: Values::Text("true | false"),
             default: "true",
             help: "whether a process asks if it would be elected before it begins a new term",
         },
         OptionSpec {
             name: "lease",
-            values: "true | false",
+            values: Values::Text("true | false"),
             default: "true",
             help: "whether a leader leads only while a quorum is bound to it",
         },
         OptionSpec {
             name: "max-drift",
-            values: "per cent from 0 to 90",
+            values: Values::Text("per cent from 0 to 90"),
             default: "1",
             help: "how fast or slow a clock may be for the lease to be safe",
         },
@@ -98,7 +106,7 @@ fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) ->
 /// A candidate asks everybody twice and announces itself, and everybody answers; if all stand at once, chance decides
 /// how often they do.
 fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
-    let plain = ["variant", "weights", "interval", "least-timeout", "most-timeout", "lease"];
+    let plain = ["variant", "weights", "interval", "min-timeout", "max-timeout", "lease"];
     if start == Start::All || plain.iter().any(|name| option(name).is_some()) {
         return None;
     }
@@ -123,16 +131,16 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
     if !weights.is_empty() && weights.iter().all(|weight| *weight == 0) {
         return Err(unfit("weights", &format!("{weights:?}"), "at least one vote that weighs something"));
     }
-    let least = options.positive("least-timeout")?.unwrap_or(*default.timeout.start());
-    let most = options.positive("most-timeout")?.unwrap_or((*default.timeout.end()).max(least * 2));
-    if most < least {
-        return Err(unfit("most-timeout", &format!("{most:?}"), "at least as much as least-timeout"));
+    let min = options.positive("min-timeout")?.unwrap_or(*default.timeout.start());
+    let max = options.positive("max-timeout")?.unwrap_or((*default.timeout.end()).max(min * 2));
+    if max < min {
+        return Err(unfit("max-timeout", &format!("{max:?}"), "at least as much as min-timeout"));
     }
     let drift = options.number("max-drift", 0..=90)?.unwrap_or(default.max_drift_percent.into());
     let config = Config {
         variant: options.choice("variant", &variants)?.unwrap_or(default.variant),
         weights,
-        timeout: least..=most,
+        timeout: min..=max,
         interval: options.positive("interval")?.unwrap_or(default.interval),
         pre_vote: options.flag("pre-vote")?.unwrap_or(default.pre_vote),
         lease: options.flag("lease")?.unwrap_or(default.lease),

@@ -19,14 +19,14 @@ mod order;
 pub(super) mod stable;
 pub(super) mod yo_yo;
 
-use super::{OptionSpec, Options, SetupError};
+use super::{OptionSpec, Options, SetupError, Values};
 use crate::Id;
 use crate::election::Wins;
 
 /// The option that says which end of the order wins.
 const WINS: OptionSpec = OptionSpec {
     name: "wins",
-    values: "highest | lowest",
+    values: Values::Text("highest | lowest"),
     default: "highest",
     help: "which end of the order of identifiers wins",
 };

@@ -1,15 +1,17 @@
 //! The eventual leader Ω in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, mutant, rules, shape,
+};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::Wins;
 use crate::election::omega::{Config, Omega, Variant};
 use crate::topology::Complete;
-use crate::{Chooser, System};
+use crate::{Chooser, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "omega",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "all trust the live process that has crashed least often, some time after things have calmed down",
     model: "partially synchronous (GST); reliable links after it; crashes and recoveries with stable storage",
     topologies: &["complete"],
@@ -20,26 +22,31 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "corrected | as-printed | mutant-no-tie-break | mutant-fixed-interval | \
-                     mutant-forgotten-incarnation",
+            values: Values::Variants(&[
+                rules("corrected"),
+                as_printed("as-printed"),
+                mutant("mutant-no-tie-break"),
+                mutant("mutant-fixed-interval"),
+                mutant("mutant-forgotten-incarnation"),
+            ]),
             default: "corrected",
             help: "S3's rules with their gaps closed, by the letter, or with a deliberate bug",
         },
         OptionSpec {
             name: "interval",
-            values: "duration",
+            values: Values::Text("duration"),
             default: "100ms",
             help: "the interval between heartbeats at first",
         },
         OptionSpec {
             name: "increment",
-            values: "duration",
+            values: Values::Text("duration"),
             default: "50ms",
             help: "how much longer the interval becomes with each change of leader",
         },
         OptionSpec {
             name: "wins",
-            values: "lowest | highest",
+            values: Values::Text("lowest | highest"),
             default: "lowest",
             help: "which identifier wins among those that have crashed least often",
         },

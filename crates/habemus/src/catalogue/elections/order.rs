@@ -1,17 +1,17 @@
 //! The option that both captures share.
 
-use super::super::{OptionSpec, Options, SetupError};
-use crate::election::tried::Order;
+use super::super::{OptionSpec, Options, SetupError, Values};
+use crate::election::tried::VisitOrder;
 
 /// In which order candidates try to capture their neighbours.
 pub(super) const ORDER: OptionSpec = OptionSpec {
     name: "order",
-    values: "ring | address",
+    values: Values::Text("ring | address"),
     default: "ring",
     help: "in which order neighbours are tried: by address after one's own, or from the first",
 };
 
-pub(super) fn order(options: &Options<'_>) -> Result<Order, SetupError> {
-    let choice = options.choice("order", &[("ring", Order::Ring), ("address", Order::Address)])?;
+pub(super) fn order(options: &Options<'_>) -> Result<VisitOrder, SetupError> {
+    let choice = options.choice("order", &[("ring", VisitOrder::Ring), ("address", VisitOrder::Address)])?;
     Ok(choice.unwrap_or_default())
 }

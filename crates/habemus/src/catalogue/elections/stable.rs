@@ -1,15 +1,17 @@
 //! The stable election in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+};
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::stable::{Config, StableElection, Variant};
 use crate::topology::Complete;
-use crate::{Chooser, Id, System};
+use crate::{Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "stable",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "a live leader stays; after it, whoever has restarted least leads",
     model: "synchronous enough for its timeouts; reliable FIFO links; crashes and recoveries with stable storage",
     topologies: &["complete"],
@@ -20,26 +22,26 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "stable | mutant-challenge",
+            values: Values::Variants(&[rules("stable"), mutant("mutant-challenge")]),
             default: "stable",
             help: "a live leader answers everybody that it leads, or not a better process",
         },
         WINS,
         OptionSpec {
             name: "answer-timeout",
-            values: "duration",
+            values: Values::Text("duration"),
             default: "50ms",
             help: "how long to wait for an answer; longer than a message there and back",
         },
         OptionSpec {
             name: "coordinator-timeout",
-            values: "duration",
+            values: Values::Text("duration"),
             default: "150ms",
             help: "how long to wait for COORDINATOR after having given up",
         },
         OptionSpec {
             name: "leader",
-            values: "identifier",
+            values: Values::Text("identifier"),
             default: "nobody",
             help: "who leads at the beginning",
         },

@@ -1,15 +1,18 @@
 //! Yo-Yo in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Shape, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Shape, Values, as_printed, mutant, rules,
+    shape, stack,
+};
 use super::preference;
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::Wins;
 use crate::election::yo_yo::{Config, Variant, YoYo};
-use crate::{Chooser, Id, System};
+use crate::{Chooser, Id, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "yo-yo",
-    problem: "election",
+    problem: ProblemKind::Election,
     summary: "identifiers fall to the sinks, votes rise, until one source is left",
     model: "asynchronous; reliable links, in any order; no crashes",
     topologies: &[
@@ -31,19 +34,24 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "pruned | some-yes | as-printed | mutant-prune-unequal",
+            values: Values::Variants(&[
+                rules("pruned"),
+                as_printed("some-yes"),
+                as_printed("as-printed"),
+                mutant("mutant-prune-unequal"),
+            ]),
             default: "pruned",
             help: "one NO outvotes all YES and useless links are struck out; S4's vote; S4's listing by the letter",
         },
         OptionSpec {
             name: "wins",
-            values: "lowest | highest",
+            values: Values::Text("lowest | highest"),
             default: "lowest",
             help: "which end of the order of identifiers wins",
         },
         OptionSpec {
             name: "hello-timeout",
-            values: "duration | none",
+            values: Values::Text("duration | none"),
             default: "none",
             help: "after how long a neighbour's silence means that the link to it is broken",
         },
@@ -86,7 +94,7 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
 fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
     let ids = match arrangement {
         Arrangement::Random => shuffled_ids(n, chooser),
-        // Every place but the first of a named shape has a neighbour before it: there is one source.
+        // Every address but the first of a named shape has a neighbour before it: there is one source.
         Arrangement::Best => (1..=n as u64).map(Id).collect(),
         Arrangement::Worst => folded_ids(n),
     };
@@ -98,14 +106,14 @@ fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn C
     Arranged { ids, start, down: Vec::new() }
 }
 
-/// The identifiers 1 … n such that every other place has a lower one, of those places every other has a still
+/// The identifiers 1 … n such that every other address has a lower one, of those addresses every other has a still
 /// lower one, and so on: on a ring only every other source falls in each iteration.
 fn folded_ids(n: usize) -> Vec<Id> {
-    let mut places: Vec<usize> = (0..n).collect();
-    places.sort_by_key(|place| place.reverse_bits());
+    let mut addresses: Vec<usize> = (0..n).collect();
+    addresses.sort_by_key(|address| address.reverse_bits());
     let mut ids = vec![Id(0); n];
-    for (id, place) in (1..).zip(places) {
-        ids[place] = Id(id);
+    for (id, address) in (1..).zip(addresses) {
+        ids[address] = Id(id);
     }
     ids
 }

@@ -1,14 +1,14 @@
 //! The central server in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
+use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, shape};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::mutex::coordinator::{Config, Coordinator};
 use crate::topology::Complete;
-use crate::{Address, Chooser, System};
+use crate::{Address, Chooser, ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "coordinator",
-    problem: "mutual exclusion",
+    problem: ProblemKind::MutualExclusion,
     summary: "a coordinator lets the participants in, in the order of their requests",
     model: "asynchronous; reliable links; no crashes (with fencing: slow holders and a timeout)",
     topologies: &["complete"],
@@ -19,37 +19,37 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "coordinator",
-            values: "identifier",
+            values: Values::Text("identifier"),
             default: "the first process",
             help: "who coordinates; it may take part, too",
         },
         OptionSpec {
             name: "acknowledge",
-            values: "true | false",
+            values: Values::Text("true | false"),
             default: "false",
             help: "whether the release is acknowledged, as in S4's diagrams",
         },
         OptionSpec {
             name: "timeout",
-            values: "duration | none",
+            values: Values::Text("duration | none"),
             default: "none",
             help: "after how long the coordinator takes a permission back",
         },
         OptionSpec {
             name: "lease",
-            values: "duration | none",
+            values: Values::Text("duration | none"),
             default: "none",
             help: "after how long a holder leaves by itself",
         },
         OptionSpec {
             name: "fencing",
-            values: "true | false",
+            values: Values::Text("true | false"),
             default: "false",
             help: "whether holders get a token that the resource checks",
         },
         OptionSpec {
-            name: "places",
-            values: "number from 1",
+            name: "permits",
+            values: Values::Text("number from 1"),
             default: "1",
             help: "how many may be inside at once, as in S1's car park",
         },
@@ -70,13 +70,13 @@ pub(in crate::catalogue) fn build(
         timeout: options.duration_or_none("timeout")?.flatten(),
         lease: options.duration_or_none("lease")?.flatten(),
         fencing: options.flag("fencing")?.unwrap_or(false),
-        places: options.number("places", 1..=u64::from(u32::MAX))?.unwrap_or(1) as usize,
+        permits: options.number("permits", 1..=u64::from(u32::MAX))?.unwrap_or(1) as usize,
     };
-    let places = config.places;
+    let permits = config.permits;
     let system: System<Coordinator> =
         System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
     let mut setup = Setup::new(entry, system, None, &shape);
-    setup.population.places = places;
+    setup.population.permits = permits;
     Ok(setup.into())
 }
 

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Visitor, build as any, shape, stack,
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, Visitor, build as any, mutant,
+    rules, shape, stack,
 };
 use super::lock;
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::any::{AnyElection, Choice};
 use crate::mutex::elected::{Config, Elected, Variant};
 use crate::topology::Complete;
-use crate::{Chooser, Id, Process, System};
+use crate::{Chooser, Id, ProblemKind, Process, System};
 
 /// The elections that can be held again and again, and choose one leader only.
 const ELECTIONS: &[&str] = &[
@@ -36,7 +37,7 @@ const PREFIX: &str = "election-";
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "elected-coordinator",
-    problem: "mutual exclusion",
+    problem: ProblemKind::MutualExclusion,
     summary: "whoever is elected coordinates; the next one asks everybody where they stand",
     model: "crashes and recoveries with stable storage; as the election needs; without leases a detector that is \
             right, with leases an election by majority and clocks that differ by a tenth at most",
@@ -48,33 +49,35 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "election",
-            values: "bully | majority | stable | omega | collecting-ring | chang-roberts | franklin | \
+            values: Values::Text(
+                "bully | majority | stable | omega | collecting-ring | chang-roberts | franklin | \
                      hirschberg-sinclair | dolev-klawe-rodeh | itai-rodeh | yo-yo | capture-async",
+            ),
             default: "bully",
             help: "what elects the coordinator",
         },
         OptionSpec {
             name: "election-*",
-            values: "as the election says",
+            values: Values::Text("as the election says"),
             default: "as the election says",
-            help: "any option of the election, such as election-least-timeout",
+            help: "any option of the election, such as election-min-timeout",
         },
         OptionSpec {
             name: "lease",
-            values: "duration | none",
+            values: Values::Text("duration | none"),
             default: "none; 1s with majority",
             help: "after how long a holder leaves by itself",
         },
         OptionSpec {
             name: "retry",
-            values: "duration",
+            values: Values::Text("duration"),
             default: "200ms",
             help: "after how long to say again what nobody has answered",
         },
         lock::FENCING,
         OptionSpec {
             name: "variant",
-            values: "complete | mutant-forgetful",
+            values: Values::Variants(&[rules("complete"), mutant("mutant-forgetful")]),
             default: "complete",
             help: "the rules, or a new coordinator that grants before it knows who is inside",
         },

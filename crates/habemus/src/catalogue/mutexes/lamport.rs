@@ -1,15 +1,17 @@
 //! Lamport's mutual exclusion in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+};
 use super::lock;
-use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
 use crate::mutex::lamport::{Config, Lamport, Variant};
 use crate::topology::Complete;
+use crate::{ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "lamport",
-    problem: "mutual exclusion",
+    problem: ProblemKind::MutualExclusion,
     summary: "everybody keeps the queue of requests, ordered by their timestamps",
     model: "asynchronous; reliable FIFO links; no crashes",
     topologies: &["complete"],
@@ -20,7 +22,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "complete | mutant-no-wait",
+            values: Values::Variants(&[rules("complete"), mutant("mutant-no-wait")]),
             default: "complete",
             help: "Lamport's rules, or deliberately broken ones",
         },

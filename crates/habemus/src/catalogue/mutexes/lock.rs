@@ -1,13 +1,13 @@
 //! What the entries of locks have in common.
 
-use super::super::{OptionSpec, Options, SetupError};
+use super::super::{OptionSpec, Options, SetupError, Values};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, Start, shuffled_ids};
 use crate::{Address, Chooser};
 
 /// The option of locks whose algorithm has a number that grows from entry to entry.
 pub(super) const FENCING: OptionSpec = OptionSpec {
     name: "fencing",
-    values: "true | false",
+    values: Values::Text("true | false"),
     default: "false",
     help: "whether holders get a token that the resource checks",
 };
@@ -15,7 +15,7 @@ pub(super) const FENCING: OptionSpec = OptionSpec {
 /// The option of locks that have one token.
 pub(super) const HOLDER: OptionSpec = OptionSpec {
     name: "holder",
-    values: "identifier",
+    values: Values::Text("identifier"),
     default: "the first process",
     help: "who has the token at the beginning",
 };

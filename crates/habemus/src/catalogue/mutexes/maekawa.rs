@@ -1,16 +1,18 @@
 //! Maekawa's voting in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, mutant, rules, shape,
+};
 use super::lock;
-use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
 use crate::mutex::VotingSets;
 use crate::mutex::maekawa::{Config, Maekawa, Variant};
 use crate::topology::Complete;
+use crate::{ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "maekawa",
-    problem: "mutual exclusion",
+    problem: ProblemKind::MutualExclusion,
     summary: "ask a set of about √n processes that overlaps with every other, and enter with all their votes",
     model: "asynchronous; reliable FIFO links; no crashes",
     topologies: &["complete"],
@@ -21,13 +23,18 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "sets",
-            values: "grid | plane | all",
+            values: Values::Text("grid | plane | all"),
             default: "grid",
             help: "whom to ask: row and column, a line of a projective plane (n = q²+q+1, q prime or 1), everybody",
         },
         OptionSpec {
             name: "variant",
-            values: "complete | plain | mutant-untold | mutant-one-short",
+            values: Values::Variants(&[
+                rules("complete"),
+                as_printed("plain"),
+                mutant("mutant-untold"),
+                mutant("mutant-one-short"),
+            ]),
             default: "complete",
             help: "with votes that can be asked back, without (S1's, which deadlocks), or deliberately broken",
         },

@@ -1,15 +1,17 @@
 //! The quorum of coordinators in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+};
 use super::lock;
-use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
 use crate::mutex::quorum::{Config, Quorum, Variant};
 use crate::topology::Complete;
+use crate::{ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "quorum",
-    problem: "mutual exclusion",
+    problem: ProblemKind::MutualExclusion,
     summary: "enter with the permission of a majority of the coordinators",
     model: "asynchronous; reliable FIFO links; crashes and recoveries without amnesia",
     topologies: &["complete"],
@@ -20,31 +22,31 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "coordinators",
-            values: "number",
+            values: Values::Text("number"),
             default: "all processes",
             help: "how many coordinate, from the first process on; all may take part",
         },
         OptionSpec {
             name: "quorum",
-            values: "number",
+            values: Values::Text("number"),
             default: "the smallest majority",
             help: "how many of them must agree: more than half",
         },
         OptionSpec {
             name: "timeout",
-            values: "duration | none",
+            values: Values::Text("duration | none"),
             default: "100ms",
             help: "how long to wait for a quorum before giving up for the time being",
         },
         OptionSpec {
             name: "back-off",
-            values: "duration",
+            values: Values::Text("duration"),
             default: "20ms",
             help: "the longest pause after the first failure; it doubles with each further one",
         },
         OptionSpec {
             name: "variant",
-            values: "complete | mutant-one-short",
+            values: Values::Variants(&[rules("complete"), mutant("mutant-one-short")]),
             default: "complete",
             help: "S4's rules, or deliberately broken ones",
         },

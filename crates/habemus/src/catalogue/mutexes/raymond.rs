@@ -1,14 +1,16 @@
 //! Raymond's mutual exclusion in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+};
 use super::lock;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
 use crate::mutex::raymond::{Config, Raymond, Variant};
-use crate::{System, Topology};
+use crate::{ProblemKind, System, Topology};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "raymond",
-    problem: "mutual exclusion",
+    problem: ProblemKind::MutualExclusion,
     summary: "requests climb a tree towards the token, and the token comes back the same way",
     model: "asynchronous; reliable links; no crashes",
     topologies: &["tree", "star", "line", "links"],
@@ -19,7 +21,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "complete | mutant-no-follow-up",
+            values: Values::Variants(&[rules("complete"), mutant("mutant-no-follow-up")]),
             default: "complete",
             help: "the paper's rules, or deliberately broken ones",
         },

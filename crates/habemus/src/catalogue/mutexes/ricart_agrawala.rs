@@ -1,15 +1,17 @@
 //! Ricart and Agrawala's mutual exclusion in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+};
 use super::lock;
-use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
 use crate::mutex::ricart_agrawala::{Config, RicartAgrawala, Variant};
 use crate::topology::Complete;
+use crate::{ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "ricart-agrawala",
-    problem: "mutual exclusion",
+    problem: ProblemKind::MutualExclusion,
     summary: "ask everybody; whoever asked earlier, or is inside, replies later",
     model: "asynchronous; reliable links; no crashes",
     topologies: &["complete"],
@@ -20,7 +22,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "stamped | bare-replies | mutant-no-tie-break",
+            values: Values::Variants(&[
+                rules("stamped"),
+                rules("bare-replies"),
+                mutant("mutant-no-tie-break"),
+            ]),
             default: "stamped",
             help: "whether replies carry the clock, without which EM3 fails; or deliberately broken rules",
         },

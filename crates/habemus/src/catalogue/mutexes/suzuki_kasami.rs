@@ -1,15 +1,17 @@
 //! Suzuki and Kasami's mutual exclusion in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+};
 use super::lock;
-use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
 use crate::mutex::suzuki_kasami::{Config, SuzukiKasami, Variant};
 use crate::topology::Complete;
+use crate::{ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "suzuki-kasami",
-    problem: "mutual exclusion",
+    problem: ProblemKind::MutualExclusion,
     summary: "ask everybody for the token, which carries the queue of those that wait",
     model: "asynchronous; reliable links; no crashes",
     topologies: &["complete"],
@@ -20,7 +22,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "complete | mutant-forgetful",
+            values: Values::Variants(&[rules("complete"), mutant("mutant-forgetful")]),
             default: "complete",
             help: "the paper's rules, or deliberately broken ones",
         },

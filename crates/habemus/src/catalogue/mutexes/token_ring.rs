@@ -1,15 +1,17 @@
 //! The token ring in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, shape, stack};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+};
 use super::lock;
-use crate::System;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
 use crate::mutex::token_ring::{Config, Idle, TokenRing, Variant};
 use crate::topology::Ring;
+use crate::{ProblemKind, System};
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "token-ring",
-    problem: "mutual exclusion",
+    problem: ProblemKind::MutualExclusion,
     summary: "a token goes round a ring, and whoever has it may enter",
     model: "asynchronous; reliable FIFO links; no crashes (repaired if the detector is right, and slower than any message)",
     topologies: &["ring"],
@@ -20,13 +22,13 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "idle",
-            values: "stop | move",
+            values: Values::Text("stop | move"),
             default: "stop",
             help: "whether a token that nobody wants stops after a round, or moves for ever as in the notes",
         },
         OptionSpec {
             name: "rest",
-            values: "duration",
+            values: Values::Text("duration"),
             default: "0ms",
             help: "how long a process that does not want a moving token keeps it",
         },
@@ -34,7 +36,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         lock::FENCING,
         OptionSpec {
             name: "variant",
-            values: "complete | mutant-hasty",
+            values: Values::Variants(&[rules("complete"), mutant("mutant-hasty")]),
             default: "complete",
             help: "the notes' rules, or deliberately broken ones",
         },

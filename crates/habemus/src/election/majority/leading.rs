@@ -113,8 +113,8 @@ impl Majority {
     /// in a part of the range of timeouts. So the first need not wait for chance, and two stand together less often.
     pub(super) fn on_loyalty_over(&mut self, cx: &mut Context<'_, Self>) {
         self.loyal = false;
-        let (least, most) = cx.config().timeout.clone().into_inner();
-        let range = most.saturating_sub(least);
+        let (min, max) = cx.config().timeout.clone().into_inner();
+        let range = max.saturating_sub(min);
         let Some(leader) = self.leader else {
             cx.set_timer(Timer::Election, Duration::ZERO..=range);
             return;

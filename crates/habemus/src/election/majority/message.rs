@@ -96,7 +96,7 @@ impl crate::Message for Message {
         }
     }
 
-    /// The first heartbeat announces the leader; the others only hum.
+    /// The first heartbeat announces the leader; the others are background traffic.
     fn is_background(&self) -> bool {
         matches!(self, Message::Heartbeat { round, .. } | Message::Heard { round, .. } if *round > 1)
     }

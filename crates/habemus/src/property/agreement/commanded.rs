@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::ledger::{Ledger, show};
 use crate::Address;
 use crate::agreement::{Agreement, Output, Value};
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation};
 
 /// IC2 (Lamport, Shostak and Pease): if a commander is loyal, every loyal process obeys the order he gave. In
 /// interactive consistency each process commands for its own place of the vector.
@@ -26,7 +26,7 @@ impl Monitor<Agreement> for Commanded {
 
     fn observe(&mut self, seen: &Observation<'_, Agreement>, _: &Population) -> Result<(), Violation> {
         self.ledger.observe(seen);
-        if let What::Output(Output::Proposed(value)) = seen.what {
+        if let ObservedEvent::Output(Output::Proposed(value)) = seen.what {
             self.orders.insert(seen.process, *value);
         }
         Ok(())

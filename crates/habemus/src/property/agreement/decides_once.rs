@@ -2,7 +2,7 @@
 
 use super::ledger::{Ledger, show};
 use crate::agreement::Agreement;
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, at};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, at};
 
 /// Integrity: no loyal process decides twice. One that has crashed and recovered may tell its application again,
 /// for the first time may have been lost in the crash, but nothing else than before.
@@ -25,7 +25,7 @@ impl Monitor<Agreement> for DecidesOnce {
         let before = self.ledger.decision(process).cloned();
         let again = self.ledger.has_decided(process);
         self.ledger.observe(seen);
-        let (What::Output(output), Some(before)) = (seen.what, before) else { return Ok(()) };
+        let (ObservedEvent::Output(output), Some(before)) = (seen.what, before) else { return Ok(()) };
         let Some(decision) = output.decision() else { return Ok(()) };
         if self.ledger.is_loyal(process) && (again || before != decision) {
             let (before, decision) = (show(&before), show(decision));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::ledger::Ledger;
 use crate::Address;
 use crate::agreement::{Agreement, Output};
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, crowd};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, crowd};
 
 /// Termination: if a process that stays up has proposed, every live loyal process decides in the end. If all that
 /// proposed have crashed, nobody else may ever have heard of a value.
@@ -28,13 +28,13 @@ impl Monitor<Agreement> for EveryoneDecides {
     fn observe(&mut self, seen: &Observation<'_, Agreement>, _: &Population) -> Result<(), Violation> {
         self.ledger.observe(seen);
         match seen.what {
-            What::Command(_) | What::Output(Output::Proposed(_)) => {
+            ObservedEvent::Command(_) | ObservedEvent::Output(Output::Proposed(_)) => {
                 self.proposers.insert(seen.process);
             }
-            What::Crashed => {
+            ObservedEvent::Crashed => {
                 self.proposers.remove(&seen.process);
             }
-            What::Started | What::Output(_) => {}
+            ObservedEvent::Started | ObservedEvent::Output(_) => {}
         }
         Ok(())
     }

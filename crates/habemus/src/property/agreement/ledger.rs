@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::Address;
 use crate::agreement::Output;
 use crate::agreement::{Agreement, Value, listed};
-use crate::property::{Observation, Population, What};
+use crate::property::{Observation, ObservedEvent, Population};
 
 /// What a process has decided: one value, or one for each process.
 pub(super) type Decision = Vec<Value>;
@@ -25,23 +25,23 @@ impl Ledger {
     pub(super) fn observe(&mut self, seen: &Observation<'_, Agreement>) {
         let process = seen.process;
         match seen.what {
-            What::Started => {
+            ObservedEvent::Started => {
                 self.up.insert(process);
                 self.informed.remove(&process);
             }
-            What::Crashed => {
+            ObservedEvent::Crashed => {
                 self.up.remove(&process);
             }
-            What::Output(Output::Betrays) => {
+            ObservedEvent::Output(Output::Betrays) => {
                 self.traitors.insert(process);
             }
-            What::Output(output) => {
+            ObservedEvent::Output(output) => {
                 if let Some(decision) = output.decision() {
                     self.decisions.insert(process, decision.to_vec());
                     self.informed.insert(process);
                 }
             }
-            What::Command(_) => {}
+            ObservedEvent::Command(_) => {}
         }
     }
 

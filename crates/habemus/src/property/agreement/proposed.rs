@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::ledger::{Ledger, show};
 use crate::agreement::{Agreement, Output, Value};
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, at};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, at};
 
 /// Validity: what a loyal process decides, somebody has proposed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -25,13 +25,13 @@ impl Monitor<Agreement> for Proposed {
     fn observe(&mut self, seen: &Observation<'_, Agreement>, who: &Population) -> Result<(), Violation> {
         self.ledger.observe(seen);
         match seen.what {
-            What::Command(command) => {
+            ObservedEvent::Command(command) => {
                 self.proposals.insert(command.value(who.id(seen.process)));
             }
-            What::Output(Output::Proposed(value)) => {
+            ObservedEvent::Output(Output::Proposed(value)) => {
                 self.proposals.insert(*value);
             }
-            What::Output(output) if self.ledger.is_loyal(seen.process) => {
+            ObservedEvent::Output(output) if self.ledger.is_loyal(seen.process) => {
                 let decision = output.decision().unwrap_or_default();
                 if decision.iter().any(|value| !self.proposals.contains(value)) {
                     let (when, process) = (at(seen.at), who.id(seen.process));
@@ -41,7 +41,7 @@ impl Monitor<Agreement> for Proposed {
                     )));
                 }
             }
-            What::Output(_) | What::Started | What::Crashed => {}
+            ObservedEvent::Output(_) | ObservedEvent::Started | ObservedEvent::Crashed => {}
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Whom each process takes for the leader, by what it told its application.
 
 use crate::election::{Election, Output};
-use crate::property::{Observation, Population, What};
+use crate::property::{Observation, ObservedEvent, Population};
 use crate::{Address, Id};
 
 /// The notes' variable `elected` of one process.
@@ -39,11 +39,11 @@ impl Beliefs {
 
     pub(super) fn observe(&mut self, seen: &Observation<'_, Election>) {
         self.0[seen.process.index()] = match seen.what {
-            What::Crashed => Belief::Down,
-            What::Started | What::Output(Output::Leaderless) => Belief::Nobody,
-            What::Output(Output::Leads { .. }) => Belief::Itself,
-            What::Output(Output::Follows { leader, .. }) => Belief::Other(*leader),
-            What::Command(_) => return,
+            ObservedEvent::Crashed => Belief::Down,
+            ObservedEvent::Started | ObservedEvent::Output(Output::Leaderless) => Belief::Nobody,
+            ObservedEvent::Output(Output::Leads { .. }) => Belief::Itself,
+            ObservedEvent::Output(Output::Follows { leader, .. }) => Belief::Other(*leader),
+            ObservedEvent::Command(_) => return,
         };
     }
 

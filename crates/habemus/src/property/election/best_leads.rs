@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::beliefs::{Belief, Beliefs};
 use crate::election::Election;
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, at, crowd};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, at, crowd};
 use crate::{Address, Id};
 
 /// E1 (S1, safety): `elected` is ⊥ or the live process with the best identifier.
@@ -106,12 +106,12 @@ impl Monitor<Election> for BestLeads {
         let mut verdict = Ok(());
         if let Stage::Starting(last) = &mut self.stage {
             match seen.what {
-                What::Started => {
+                ObservedEvent::Started => {
                     *last = Some(process);
                     self.steady[process.index()] = true;
                     return Ok(());
                 }
-                What::Output(_) if *last == Some(process) => return Ok(()),
+                ObservedEvent::Output(_) if *last == Some(process) => return Ok(()),
                 _ => {}
             }
             self.survey(who, preference);
@@ -119,16 +119,16 @@ impl Monitor<Election> for BestLeads {
             verdict = live.try_for_each(|(process, belief)| self.judge(process, belief, seen.at, who));
         }
         match seen.what {
-            What::Started | What::Crashed => {
+            ObservedEvent::Started | ObservedEvent::Crashed => {
                 self.steady[process.index()] = false;
                 if matches!(self.stage, Stage::Running { best, .. } if best == Some(process)) {
                     self.survey(who, preference);
                 }
             }
-            What::Output(_) => {
+            ObservedEvent::Output(_) => {
                 verdict = verdict.and(self.judge(process, self.beliefs.of(process), seen.at, who));
             }
-            What::Command(_) => {}
+            ObservedEvent::Command(_) => {}
         }
         verdict
     }
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn of_equally_good_processes_any_may_lead() {
-        let who = Population { ids: vec![Id(7), Id(8), Id(9)], preference: Some(vec![5, 5, 1]), places: 1 };
+        let who = Population { ids: vec![Id(7), Id(8), Id(9)], preference: Some(vec![5, 5, 1]), permits: 1 };
         for (leader, right) in [(0, true), (1, true), (2, false)] {
             let mut monitor = BestLeads::new(&who);
             let mut see = |process, what| {
@@ -294,10 +294,10 @@ mod tests {
                 monitor.observe(&seen, &who)
             };
             for process in 0..3 {
-                see(process, What::Started).expect("a start is no claim");
+                see(process, ObservedEvent::Started).expect("a start is no claim");
             }
-            see(0, What::Command(&Command::Elect)).expect("a command is no claim");
-            assert_eq!(see(leader, What::Output(&Output::leads())).is_ok(), right);
+            see(0, ObservedEvent::Command(&Command::Elect)).expect("a command is no claim");
+            assert_eq!(see(leader, ObservedEvent::Output(&Output::leads())).is_ok(), right);
             assert_eq!(monitor.at_end(End::Quiet, &who) == Verdict::Holds, right);
         }
     }

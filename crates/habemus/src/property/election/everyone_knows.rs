@@ -2,7 +2,7 @@
 
 use crate::election::{Election, Output};
 use crate::property::addresses::Addresses;
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, crowd};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, crowd};
 
 /// E2 (S1, liveness): every process takes part and ends with `elected` ≠ ⊥, unless it crashes.
 ///
@@ -24,13 +24,13 @@ impl Monitor<Election> for EveryoneKnows {
 
     fn observe(&mut self, seen: &Observation<'_, Election>, _: &Population) -> Result<(), Violation> {
         match seen.what {
-            What::Started | What::Output(Output::Leaderless) => {
+            ObservedEvent::Started | ObservedEvent::Output(Output::Leaderless) => {
                 self.ignorant.insert(seen.process);
             }
-            What::Crashed | What::Output(Output::Leads { .. } | Output::Follows { .. }) => {
+            ObservedEvent::Crashed | ObservedEvent::Output(Output::Leads { .. } | Output::Follows { .. }) => {
                 self.ignorant.remove(seen.process);
             }
-            What::Command(_) => {}
+            ObservedEvent::Command(_) => {}
         }
         Ok(())
     }

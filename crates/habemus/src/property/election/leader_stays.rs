@@ -2,7 +2,7 @@
 
 use crate::Address;
 use crate::election::{Election, Output};
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, at};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, at};
 
 /// Stability (S4): once a leader is elected, another process becomes leader only if that one fails.
 ///
@@ -26,18 +26,18 @@ impl Monitor<Election> for LeaderStays {
     fn observe(&mut self, seen: &Observation<'_, Election>, who: &Population) -> Result<(), Violation> {
         let process = seen.process;
         match seen.what {
-            What::Output(Output::Leads { .. }) => match self.leader.replace(process) {
+            ObservedEvent::Output(Output::Leads { .. }) => match self.leader.replace(process) {
                 Some(before) if before != process => {
                     let (process, time, before) = (who.id(process), at(seen.at), who.id(before));
                     Err(Violation(format!("{process} became leader {time}, though {before} had not failed")))
                 }
                 _ => Ok(()),
             },
-            What::Started | What::Crashed | What::Output(Output::Leaderless) => {
+            ObservedEvent::Started | ObservedEvent::Crashed | ObservedEvent::Output(Output::Leaderless) => {
                 self.leader.take_if(|leader| *leader == process);
                 Ok(())
             }
-            What::Output(Output::Follows { .. }) | What::Command(_) => Ok(()),
+            ObservedEvent::Output(Output::Follows { .. }) | ObservedEvent::Command(_) => Ok(()),
         }
     }
 

@@ -53,7 +53,7 @@ mod tests {
     use crate::property::{End, Monitor, Verdict};
 
     fn names(preference: Option<Vec<u32>>) -> Vec<&'static str> {
-        let who = Population { ids: vec![Id(1), Id(2)], preference, places: 1 };
+        let who = Population { ids: vec![Id(1), Id(2)], preference, permits: 1 };
         ElectionMonitor::all(&who).iter().map(ElectionMonitor::name).collect()
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::Address;
 use crate::election::{Election, Output};
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, at, crowd};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, at, crowd};
 
 /// Uniqueness (S4): only one process considers itself the leader at any time. Otherwise the brain is split.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -24,14 +24,14 @@ impl Monitor<Election> for OneLeader {
 
     fn observe(&mut self, seen: &Observation<'_, Election>, who: &Population) -> Result<(), Violation> {
         match seen.what {
-            What::Output(Output::Leads { .. }) => {
+            ObservedEvent::Output(Output::Leads { .. }) => {
                 self.leaders.insert(seen.process);
             }
-            What::Started | What::Crashed | What::Output(_) => {
+            ObservedEvent::Started | ObservedEvent::Crashed | ObservedEvent::Output(_) => {
                 self.leaders.remove(&seen.process);
                 return Ok(());
             }
-            What::Command(_) => return Ok(()),
+            ObservedEvent::Command(_) => return Ok(()),
         }
         if self.leaders.len() == 1 {
             return Ok(());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::Address;
 use crate::election::{Election, Output};
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, at};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, at};
 
 /// One leader per term (S4): no two processes ever lead the same term.
 ///
@@ -26,7 +26,7 @@ impl Monitor<Election> for OneLeaderPerTerm {
     }
 
     fn observe(&mut self, seen: &Observation<'_, Election>, who: &Population) -> Result<(), Violation> {
-        let What::Output(&Output::Leads { term }) = seen.what else {
+        let ObservedEvent::Output(&Output::Leads { term }) = seen.what else {
             return Ok(());
         };
         if term == 0 {

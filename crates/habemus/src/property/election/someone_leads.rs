@@ -1,7 +1,7 @@
 //! Termination: an election comes to a result.
 
 use crate::election::{Election, Output};
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation};
 
 /// Termination (S4): some process considers itself the leader at some time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -19,7 +19,7 @@ impl Monitor<Election> for SomeoneLeads {
     }
 
     fn observe(&mut self, seen: &Observation<'_, Election>, _: &Population) -> Result<(), Violation> {
-        self.elected |= matches!(seen.what, What::Output(Output::Leads { .. }));
+        self.elected |= matches!(seen.what, ObservedEvent::Output(Output::Leads { .. }));
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::inside::Inside;
 use crate::Address;
 use crate::mutex::{Command, Mutex, Output};
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, at};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, at};
 
 /// Bounded waiting (S4, "ideally"): while a process waits, the other n−1 enter at most 2·(n−1) times.
 ///
@@ -32,16 +32,16 @@ impl Monitor<Mutex> for BoundedWaiting {
         let process = seen.process;
         self.inside.observe(seen);
         match seen.what {
-            What::Command(Command::Acquire | Command::Share) if !self.inside.contains(process) => {
+            ObservedEvent::Command(Command::Acquire | Command::Share) if !self.inside.contains(process) => {
                 self.requests.add(process);
                 return Ok(());
             }
-            What::Command(_) => return Ok(()),
-            What::Output(Output::Left) | What::Crashed | What::Started => {
+            ObservedEvent::Command(_) => return Ok(()),
+            ObservedEvent::Output(Output::Left) | ObservedEvent::Crashed | ObservedEvent::Started => {
                 self.requests.remove(process);
                 return Ok(());
             }
-            What::Output(Output::Entered { .. }) => {}
+            ObservedEvent::Output(Output::Entered { .. }) => {}
         }
         self.requests.remove(process);
         self.requests.overtake();

@@ -6,7 +6,7 @@ use super::inside::Inside;
 use crate::Address;
 use crate::clock::VectorClock;
 use crate::mutex::{Command, Mutex, Output};
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, at};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, at};
 
 /// EM3 (S1, order): if one request to enter happened before another, they enter in that order.
 ///
@@ -35,7 +35,7 @@ impl Monitor<Mutex> for EntryInOrder {
         self.inside.observe(seen);
         match seen.what {
             // Whoever asks once more than needed asks for nothing.
-            What::Command(Command::Acquire | Command::Share) if !self.inside.contains(process) => {
+            ObservedEvent::Command(Command::Acquire | Command::Share) if !self.inside.contains(process) => {
                 match seen.clock {
                     Some(clock) => {
                         self.pending.entry(process).or_insert_with(|| clock.clone());
@@ -43,8 +43,8 @@ impl Monitor<Mutex> for EntryInOrder {
                     None => self.blind = true,
                 }
             }
-            What::Command(_) => {}
-            What::Output(Output::Entered { .. }) => {
+            ObservedEvent::Command(_) => {}
+            ObservedEvent::Output(Output::Entered { .. }) => {
                 let Some(mine) = self.pending.remove(&process) else {
                     return Ok(());
                 };
@@ -57,7 +57,7 @@ impl Monitor<Mutex> for EntryInOrder {
                     "{process} entered {time} before {earlier}, which had asked before it"
                 )));
             }
-            What::Output(Output::Left) | What::Crashed | What::Started => {
+            ObservedEvent::Output(Output::Left) | ObservedEvent::Crashed | ObservedEvent::Started => {
                 self.pending.remove(&process);
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::Address;
 use crate::mutex::{Command, Mutex, Output};
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, crowd};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, crowd};
 
 /// EM2 (S1, liveness): every request to enter or to leave succeeds in the end: no deadlock, no starvation.
 ///
@@ -48,18 +48,18 @@ impl Monitor<Mutex> for EveryRequestServed {
     fn observe(&mut self, seen: &Observation<'_, Mutex>, _: &Population) -> Result<(), Violation> {
         let process = seen.process;
         match seen.what {
-            What::Command(Command::Acquire | Command::Share) => {
+            ObservedEvent::Command(Command::Acquire | Command::Share) => {
                 self.stages.entry(process).or_insert(Stage::Waiting);
             }
-            What::Command(Command::Release) => {
+            ObservedEvent::Command(Command::Release) => {
                 if let Some(stage @ Stage::Inside) = self.stages.get_mut(&process) {
                     *stage = Stage::Leaving;
                 }
             }
-            What::Output(Output::Entered { .. }) => {
+            ObservedEvent::Output(Output::Entered { .. }) => {
                 self.stages.insert(process, Stage::Inside);
             }
-            What::Output(Output::Left) | What::Crashed | What::Started => {
+            ObservedEvent::Output(Output::Left) | ObservedEvent::Crashed | ObservedEvent::Started => {
                 self.stages.remove(&process);
             }
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::sharing::Sharing;
 use crate::Address;
 use crate::mutex::{Command, Mutex, Output, Token};
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, at};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, at};
 
 /// Fencing: an older holder's write is never accepted after a newer holder has written, and the newest token is given once.
 ///
@@ -93,19 +93,21 @@ impl Monitor<Mutex> for Fencing {
     fn observe(&mut self, seen: &Observation<'_, Mutex>, who: &Population) -> Result<(), Violation> {
         self.sharing.observe(seen, self.holders.contains_key(&seen.process));
         // Who parks a car does not write, and who shares does not either.
-        if who.places > 1 || self.sharing.contains(seen.process) {
+        if who.permits > 1 || self.sharing.contains(seen.process) {
             return Ok(());
         }
         match seen.what {
-            What::Output(Output::Entered { token }) => self.enter(seen.process, *token, seen.at, who),
-            What::Command(Command::Release) | What::Output(Output::Left) => {
+            ObservedEvent::Output(Output::Entered { token }) => {
+                self.enter(seen.process, *token, seen.at, who)
+            }
+            ObservedEvent::Command(Command::Release) | ObservedEvent::Output(Output::Left) => {
                 self.leave(seen.process, seen.at, who)
             }
-            What::Crashed | What::Started => {
+            ObservedEvent::Crashed | ObservedEvent::Started => {
                 self.holders.remove(&seen.process);
                 Ok(())
             }
-            What::Command(Command::Acquire | Command::Share) => Ok(()),
+            ObservedEvent::Command(Command::Acquire | Command::Share) => Ok(()),
         }
     }
 

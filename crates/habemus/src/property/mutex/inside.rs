@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::Address;
 use crate::mutex::{Mutex, Output};
-use crate::property::{Observation, What};
+use crate::property::{Observation, ObservedEvent};
 
 /// The processes that are inside: from the moment they are told so until they are told that they are outside
 /// again, or crash.
@@ -14,13 +14,13 @@ pub(super) struct Inside(BTreeSet<Address>);
 impl Inside {
     pub(super) fn observe(&mut self, seen: &Observation<'_, Mutex>) {
         match seen.what {
-            What::Output(Output::Entered { .. }) => {
+            ObservedEvent::Output(Output::Entered { .. }) => {
                 self.0.insert(seen.process);
             }
-            What::Output(Output::Left) | What::Crashed | What::Started => {
+            ObservedEvent::Output(Output::Left) | ObservedEvent::Crashed | ObservedEvent::Started => {
                 self.0.remove(&seen.process);
             }
-            What::Command(_) => {}
+            ObservedEvent::Command(_) => {}
         }
     }
 

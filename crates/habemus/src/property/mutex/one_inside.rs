@@ -4,11 +4,11 @@ use super::inside::Inside;
 use super::sharing::Sharing;
 use crate::Address;
 use crate::mutex::{Mutex, Output};
-use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, What, at, crowd};
+use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, at, crowd};
 
 /// EM1 (S1, safety): at most one process at a time is in the critical section.
 ///
-/// Where there are more places, as in S1's car park, at most so many; and those who asked to share may be inside
+/// Where there are more permits, as in S1's car park, at most so many; and those who asked to share may be inside
 /// together, but not with one who did not.
 ///
 /// A process is inside until it is told that it has left; a crash takes it out as well.
@@ -30,13 +30,13 @@ impl Monitor<Mutex> for OneInside {
     fn observe(&mut self, seen: &Observation<'_, Mutex>, who: &Population) -> Result<(), Violation> {
         self.inside.observe(seen);
         self.sharing.observe(seen, self.inside.contains(seen.process));
-        if !matches!(seen.what, What::Output(Output::Entered { .. })) {
+        if !matches!(seen.what, ObservedEvent::Output(Output::Entered { .. })) {
             return Ok(());
         }
         let shares = self.sharing.contains(seen.process);
         let others: Vec<Address> = self.inside.others(seen.process).collect();
         let in_harmony = others.iter().all(|other| self.sharing.contains(*other) == shares);
-        if in_harmony && (shares || others.len() < who.places) {
+        if in_harmony && (shares || others.len() < who.permits) {
             return Ok(());
         }
         let were = if others.len() == 1 { "was" } else { "were" };
@@ -79,9 +79,9 @@ mod tests {
 
     /// S1's car park has N places.
     #[test]
-    fn where_there_are_more_places_more_may_enter() {
+    fn where_there_are_more_permits_more_may_enter() {
         let mut run = Rehearsal::started([1, 2, 3], |_| OneInside::default());
-        run.who.places = 2;
+        run.who.permits = 2;
         run.output(1, ENTERED);
         run.output(2, ENTERED);
         assert_eq!(run.violation(), None);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::Address;
 use crate::mutex::{Command, Mutex};
-use crate::property::{Observation, What};
+use crate::property::{Observation, ObservedEvent};
 
 /// The processes whose latest request is to share. What one asks from inside is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -13,16 +13,16 @@ pub(super) struct Sharing(BTreeSet<Address>);
 impl Sharing {
     pub(super) fn observe(&mut self, seen: &Observation<'_, Mutex>, is_inside: bool) {
         match seen.what {
-            What::Command(Command::Share) if !is_inside => {
+            ObservedEvent::Command(Command::Share) if !is_inside => {
                 self.0.insert(seen.process);
             }
-            What::Command(Command::Acquire) if !is_inside => {
+            ObservedEvent::Command(Command::Acquire) if !is_inside => {
                 self.0.remove(&seen.process);
             }
-            What::Started | What::Crashed => {
+            ObservedEvent::Started | ObservedEvent::Crashed => {
                 self.0.remove(&seen.process);
             }
-            What::Command(_) | What::Output(_) => {}
+            ObservedEvent::Command(_) | ObservedEvent::Output(_) => {}
         }
     }
 

@@ -4,7 +4,7 @@ use super::*;
 use capture_async::Variant;
 use habemus_report::Finding;
 
-fn system(n: usize, variant: Variant, order: Order) -> System<CaptureAsync> {
+fn system(n: usize, variant: Variant, order: VisitOrder) -> System<CaptureAsync> {
     let ids: Vec<Id> = (1..=n as u64).map(Id).collect();
     let config = capture_async::Config { variant, order, ..capture_async::Config::default() };
     System::new(Complete::new(n), ids, config).expect("the identifiers differ")
@@ -72,7 +72,7 @@ impl Global {
     }
 }
 
-/// Every global state that can come about if these places start, each at any time.
+/// Every global state that can come about if these addresses start, each at any time.
 fn reachable(system: &System<CaptureAsync>, start: impl IntoIterator<Item = u32>) -> HashSet<Global> {
     let first = Global {
         processes: vec![CaptureAsync::default(); system.len()],
@@ -95,11 +95,11 @@ fn reachable(system: &System<CaptureAsync>, start: impl IntoIterator<Item = u32>
 /// All interleavings, for every set of candidates: never two leaders, and in the end one that all know.
 #[test]
 fn in_every_interleaving_exactly_one_leads_and_theorem_5_3_holds() {
-    for order in [Order::Ring, Order::Address] {
+    for order in [VisitOrder::Ring, VisitOrder::Address] {
         for n in 1..=4 {
             let system = system(n, Variant::Corrected, order);
             for bits in 1_u32..1 << n {
-                let start = (0..n as u32).filter(|place| bits >> place & 1 == 1);
+                let start = (0..n as u32).filter(|address| bits >> address & 1 == 1);
                 for state in reachable(&system, start) {
                     assert!(keeps_to_theorem_5_3(&state.processes));
                     assert!(state.leaders() <= 1);
@@ -118,7 +118,7 @@ fn in_every_interleaving_exactly_one_leads_and_theorem_5_3_holds() {
 /// Two candidates fight for the same processes: CHECK and ELIMINATE keep them from owning one both.
 #[test]
 fn in_every_interleaving_of_two_rivals_theorem_5_3_holds_and_without_checks_it_does_not() {
-    let rivals = |variant| reachable(&system(5, variant, Order::Address), [3, 4]);
+    let rivals = |variant| reachable(&system(5, variant, VisitOrder::Address), [3, 4]);
     let theorem = |state: &Global| keeps_to_theorem_5_3(&state.processes);
     assert!(rivals(Variant::Corrected).iter().all(theorem));
     assert!(!rivals(Variant::MutantNoCheck).iter().all(theorem));
@@ -127,7 +127,7 @@ fn in_every_interleaving_of_two_rivals_theorem_5_3_holds_and_without_checks_it_d
 /// The erratum: as S2 prints it, two candidates capture each other, and both lead.
 #[test]
 fn as_printed_two_processes_elect_two_leaders() {
-    let printed = system(2, Variant::AsPrinted, Order::Ring);
+    let printed = system(2, Variant::AsPrinted, VisitOrder::Ring);
     assert!(reachable(&printed, [0, 1]).iter().any(|state| state.leaders() == 2));
     let scenario = scenario("capture-async", &[1, 2], &[1, 2], &[("variant", "as-printed")]);
     let report = run(&scenario, false).expect("the scenario makes sense");
@@ -138,13 +138,13 @@ fn as_printed_two_processes_elect_two_leaders() {
 /// As S2 prints it, one candidate among bystanders waits for ever.
 #[test]
 fn as_printed_a_bystander_keeps_the_only_candidate_waiting() {
-    let printed = system(2, Variant::AsPrinted, Order::Ring);
+    let printed = system(2, Variant::AsPrinted, VisitOrder::Ring);
     assert!(reachable(&printed, [0]).iter().all(|state| state.leaders() == 0));
 }
 
 #[test]
 fn the_mutant_that_does_not_own_itself_is_caught() {
-    let mutant = system(2, Variant::MutantUnowned, Order::Ring);
+    let mutant = system(2, Variant::MutantUnowned, VisitOrder::Ring);
     assert!(reachable(&mutant, [0, 1]).iter().any(|state| state.is_over() && state.leaders() == 0));
 }
 
@@ -168,19 +168,19 @@ impl Observer<CaptureAsync> for Attempts {
 
 /// Runs one election event by event under Theorem 5.3, and holds its cost against Corollary 5.4.
 #[track_caller]
-fn keeps_to_the_theorems(n: usize, step: usize, order: Order, seed: u64) {
+fn keeps_to_the_theorems(n: usize, step: usize, order: VisitOrder, seed: u64) {
     let latency = Latency::LogNormal { median: Duration::from_millis(5), sigma: 2.0 };
     let network = Network { latency, fifo: seed.is_multiple_of(2), ..Network::default() };
     let system = system(n, Variant::Corrected, order);
     let mut simulation = Simulation::plain(system, &network, seed, Attempts::default());
     simulation.start();
-    for place in (0..n).step_by(step) {
-        simulation.command(Address(place as u32), Command::Elect);
+    for address in (0..n).step_by(step) {
+        simulation.command(Address(address as u32), Command::Elect);
     }
     let mut event = 0;
     loop {
         event += 1;
-        let process = |place| simulation.process(Address(place)).cloned();
+        let process = |address| simulation.process(Address(address)).cloned();
         let processes: Vec<CaptureAsync> = (0..n as u32).filter_map(process).collect();
         assert!(keeps_to_theorem_5_3(&processes), "n = {n}, seed {seed}, before event {event}");
         let limits = Limits { until: Until::Events(event), ..Limits::quiet() };
@@ -188,28 +188,28 @@ fn keeps_to_the_theorems(n: usize, step: usize, order: Order, seed: u64) {
             break;
         }
     }
-    assert_eq!((0..n as u32).filter(|&place| leads(&simulation, place)).count(), 1);
+    assert_eq!((0..n as u32).filter(|&address| leads(&simulation, address)).count(), 1);
     let Attempts { tried, messages } = simulation.into_observer();
     assert!(tried.len() >= n - 1 && event as usize > 2 * tried.len(), "each attempt takes two events");
     assert!(tried.len() <= 2 * n * n.ilog2() as usize + n, "n = {n}, seed {seed}: {}", tried.len());
     assert!(messages <= 6 * tried.len(), "n = {n}, seed {seed}: {messages} for {}", tried.len());
 }
 
-fn leads(simulation: &Simulation<CaptureAsync, Attempts>, place: u32) -> bool {
-    simulation.status(Address(place)) == Status::Leading
+fn leads(simulation: &Simulation<CaptureAsync, Attempts>, address: u32) -> bool {
+    simulation.status(Address(address)) == Status::Leading
 }
 
 #[test]
 fn theorem_5_3_holds_after_every_event_and_corollary_5_4_in_the_end() {
     for n in [1, 2, 3, 5, 8, 13, 16, 31] {
         for seed in 0..6 {
-            for order in [Order::Ring, Order::Address] {
+            for order in [VisitOrder::Ring, VisitOrder::Address] {
                 keeps_to_the_theorems(n, 1 + seed as usize / 2, order, seed);
             }
         }
     }
-    keeps_to_the_theorems(64, 1, Order::Address, 1);
-    keeps_to_the_theorems(64, 1, Order::Ring, 1);
+    keeps_to_the_theorems(64, 1, VisitOrder::Address, 1);
+    keeps_to_the_theorems(64, 1, VisitOrder::Ring, 1);
 }
 
 #[test]
@@ -252,9 +252,9 @@ fn with_equal_delays_the_worst_order_known_costs_3n_log_n_less_n_plus_1() {
     let network = Network { latency: Latency::Constant(Duration::from_millis(5)), ..Network::default() };
     let arrangement = Arrangement::Worst;
     let request = CostRequest { network, arrangement, ..request("capture-async", &POWERS, &[]) };
-    for CostPoint { processes: n, least, most, .. } in measure(&request) {
+    for CostPoint { processes: n, min, max, .. } in measure(&request) {
         let messages = (3 * n * n.ilog2() as usize + 1 - n) as u64;
-        assert_eq!((least, most), (messages, messages), "n = {n}");
+        assert_eq!((min, max), (messages, messages), "n = {n}");
     }
 }
 

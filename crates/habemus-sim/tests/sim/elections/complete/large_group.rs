@@ -56,10 +56,10 @@ fn reached(n: usize, fanout: u32, relay: Relay, seed: u64) -> Option<usize> {
     simulation.start();
     simulation.command(Address(0), Command::Elect);
     simulation.run(Limits { until: Until::Time(config.patience / 2), ..Limits::quiet() });
-    let process = |place| simulation.process(Address(place)).expect("nobody crashes");
-    let places = 0..n as u32;
-    let nobody_stands = places.clone().all(|place| process(place).best.is_none());
-    nobody_stands.then(|| places.filter(|&place| process(place).round.is_some()).count())
+    let process = |address| simulation.process(Address(address)).expect("nobody crashes");
+    let addresses = 0..n as u32;
+    let nobody_stands = addresses.clone().all(|address| process(address).best.is_none());
+    nobody_stands.then(|| addresses.filter(|&address| process(address).round.is_some()).count())
 }
 
 /// A fanout f drawn by chance alone reaches the share π of the group for which π = 1 − e^(−f·π).

@@ -15,7 +15,7 @@ use habemus::catalogue::SetupError;
 use habemus::election::capture_async::{self, CaptureAsync, Message, candidates_at_level};
 use habemus::election::capture_sync::{self, CaptureSync};
 use habemus::election::large_group::{Config, LargeGroup, Relay};
-use habemus::election::tried::Order;
+use habemus::election::tried::VisitOrder;
 use habemus::election::{Command, Output};
 use habemus::rounds::Synchronous;
 use habemus::topology::Complete;

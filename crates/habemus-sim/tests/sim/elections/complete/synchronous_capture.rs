@@ -34,11 +34,11 @@ fn the_best_of_any_set_of_candidates_leads() {
     assert_eq!(elects(&lowest).leader, Some(3));
 }
 
-/// A run in which these places start, before its first pulse.
+/// A run in which these addresses start, before its first pulse.
 fn simulation<O: Observer<Synchronous<CaptureSync>>>(
     ids: &[u64],
     start: impl IntoIterator<Item = usize>,
-    order: Order,
+    order: VisitOrder,
     observer: O,
 ) -> Simulation<Synchronous<CaptureSync>, O> {
     let config = capture_sync::Config { order, ..capture_sync::Config::default() };
@@ -47,29 +47,33 @@ fn simulation<O: Observer<Synchronous<CaptureSync>>>(
         System::new(Complete::new(ids.len()), all, config).expect("the identifiers differ");
     let mut simulation = Simulation::plain(system, &network("capture-sync"), 1, observer);
     simulation.start();
-    for place in start {
-        simulation.command(Address(place as u32), Command::Elect);
+    for address in start {
+        simulation.command(Address(address as u32), Command::Elect);
     }
     simulation
 }
 
 /// The candidates left at each even pulse.
-fn survivors(ids: &[u64], start: impl IntoIterator<Item = usize>, order: Order) -> Vec<usize> {
+fn survivors(ids: &[u64], start: impl IntoIterator<Item = usize>, order: VisitOrder) -> Vec<usize> {
     let mut simulation = simulation(ids, start, order, ());
     let mut survivors = Vec::new();
     for pulse in (0..=2 * sets(ids.len())).step_by(2) {
         // Pulse s begins s and a half pulses after the start: half a pulse later it is over.
         let until = Until::Time(DEFAULT_PULSE * (pulse + 1));
         simulation.run(Limits { until, ..Limits::quiet() });
-        let process = |place| simulation.process(Address(place)).expect("nobody crashes");
-        survivors.push((0..ids.len() as u32).filter(|&place| process(place).round.candidate).count());
+        let process = |address| simulation.process(Address(address)).expect("nobody crashes");
+        survivors.push((0..ids.len() as u32).filter(|&address| process(address).round.candidate).count());
     }
     survivors
 }
 
 /// Theorem 5.1: at pulse 2k at most ⌊n/2^(k−1)⌋ candidates are left, for 1 ≤ k ≤ ⌈log₂ n⌉ − 1.
 #[track_caller]
-fn keeps_to_theorem_5_1(ids: &[u64], start: impl IntoIterator<Item = usize>, order: Order) -> Vec<usize> {
+fn keeps_to_theorem_5_1(
+    ids: &[u64],
+    start: impl IntoIterator<Item = usize>,
+    order: VisitOrder,
+) -> Vec<usize> {
     let survivors = survivors(ids, start, order);
     let last = sets(ids.len()).saturating_sub(1) as usize;
     for (k, &left) in survivors.iter().enumerate().take(last + 1).skip(1) {
@@ -83,12 +87,12 @@ fn keeps_to_theorem_5_1(ids: &[u64], start: impl IntoIterator<Item = usize>, ord
 fn candidates_get_fewer_as_theorem_5_1_says() {
     for n in POWERS.into_iter().chain(OTHERS) {
         let ids = shuffled(n, n as u64);
-        keeps_to_theorem_5_1(&ids, 0..n, Order::Ring);
-        keeps_to_theorem_5_1(&ids, (0..n).step_by(3), Order::Address);
+        keeps_to_theorem_5_1(&ids, 0..n, VisitOrder::Ring);
+        keeps_to_theorem_5_1(&ids, (0..n).step_by(3), VisitOrder::Address);
     }
     for bits in 1_usize..1 << 6 {
-        let start = (0..6).filter(|place| bits >> place & 1 == 1);
-        keeps_to_theorem_5_1(&shuffled(6, bits as u64), start, Order::Ring);
+        let start = (0..6).filter(|address| bits >> address & 1 == 1);
+        keeps_to_theorem_5_1(&shuffled(6, bits as u64), start, VisitOrder::Ring);
     }
 }
 
@@ -96,10 +100,10 @@ fn candidates_get_fewer_as_theorem_5_1_says() {
 #[test]
 fn in_the_worst_order_each_set_halves_the_candidates() {
     let ids = [8, 1, 5, 2, 7, 3, 6, 4];
-    assert_eq!(keeps_to_theorem_5_1(&ids, 0..8, Order::Ring), [8, 4, 2, 1]);
+    assert_eq!(keeps_to_theorem_5_1(&ids, 0..8, VisitOrder::Ring), [8, 4, 2, 1]);
 }
 
-/// Every order of the identifiers from this place on.
+/// Every order of the identifiers from this address on.
 fn for_each_order(ids: &mut Vec<u64>, from: usize, see: &mut impl FnMut(&[u64])) {
     if from == ids.len() {
         see(ids);
@@ -116,13 +120,13 @@ fn for_each_order(ids: &mut Vec<u64>, from: usize, see: &mut impl FnMut(&[u64]))
 #[test]
 fn no_order_costs_more_than_the_one_like_a_ruler() {
     for (n, messages) in [(2, 4), (4, 15), (8, 43)] {
-        let mut most = 0;
+        let mut max = 0;
         for_each_order(&mut (1..=n).rev().collect(), 1, &mut |ids| {
-            let mut simulation = simulation(ids, 0..ids.len(), Order::Ring, Messages(0));
+            let mut simulation = simulation(ids, 0..ids.len(), VisitOrder::Ring, Messages(0));
             simulation.run(Limits::quiet());
-            most = most.max(simulation.observer().0);
+            max = max.max(simulation.observer().0);
         });
-        assert_eq!(most, messages, "n = {n}");
+        assert_eq!(max, messages, "n = {n}");
     }
 }
 

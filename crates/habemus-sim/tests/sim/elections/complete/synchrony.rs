@@ -37,6 +37,6 @@ fn pulses_of_any_length_will_do() {
         let scenario = scenario("capture-sync", &[4, 1, 3, 2], &[1, 4, 3], &[]);
         assert_eq!(elects(&Scenario { network: network.clone(), ..scenario }).leader, Some(4));
         let points = measure(&CostRequest { network, ..request("all-to-all", &[5], &[]) });
-        assert_eq!((points[0].least, points[0].most), (20, 20));
+        assert_eq!((points[0].min, points[0].max), (20, 20));
     }
 }
