@@ -232,7 +232,7 @@ impl<'a> Narrator<'a> {
         } else if matches!(self.locals[to.index()].body, Body::Dead) {
             self.dropped(from, to, number, Dropped::Down);
         } else {
-            let clock = self.writer.clock(from).clone();
+            let clock = self.writer.clock(from).cloned().unwrap_or_default();
             self.flights.push(Flight { number, from, to, message, clock });
         }
     }

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use habemus::Address;
+use habemus::clock::VectorClock;
 use habemus_trace::{Happening, Header, Record, TraceWriter};
 use tokio::time::Instant;
 
@@ -94,7 +95,8 @@ impl Recorder {
 
     /// The clock as it goes with a message.
     pub(crate) fn clock(&self) -> Vec<(u32, u32)> {
-        self.writer.clock(self.me).iter().map(|(address, ticks)| (address.0, ticks)).collect()
+        let known = self.writer.clock(self.me).into_iter().flat_map(VectorClock::iter);
+        known.map(|(address, ticks)| (address.0, ticks)).collect()
     }
 
     /// Learns what the sender of a message knew; addresses that do not exist are ignored.

@@ -14,7 +14,7 @@ use habemus::clock::VectorClock;
 use habemus::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation};
 use habemus::{Address, Id, Message, Problem, Process, Status, Suspicion};
 use habemus_report::{Standing, Statistics};
-use habemus_trace::{Dropped, Happening, Header, Label, Record, Trace};
+use habemus_trace::{Dropped, Happening, Header, Label, Trace, TraceWriter};
 use serde::Serialize;
 
 use crate::digest::Digest;
@@ -66,9 +66,11 @@ pub struct Watch<Q: Problem> {
     /// Whether everything asked for is done, if nothing but that is of interest.
     settled: Option<Settled>,
     monitors: Vec<Watched<Q>>,
-    clocks: Option<Vec<VectorClock>>,
     digest: Digest,
-    trace: Option<Trace>,
+    /// Keeps the vector clocks, and the records if there is to be a trace,
+    writer: TraceWriter,
+    /// whose header this is.
+    header: Option<Header>,
     /// Where labels are written.
     words: String,
 }
@@ -120,10 +122,18 @@ impl<Q: Problem> Watch<Q> {
         let counting = matches!(attention, Attention::Count);
         let monitors = if counting { Vec::new() } else { Q::monitors(&population) };
         let waits_idly = Q::next_command(&Status::Idle).is_none();
-        let trace = match attention {
-            Attention::Record(header) => Some(Trace { header, records: Vec::new() }),
-            _ => None,
+        let header = match attention {
+            Attention::Record(header) => Some(header),
+            Attention::Count | Attention::Judge => None,
         };
+        let mut writer = match &header {
+            Some(header) => TraceWriter::new(header.processes.clone()).at_most(TRACE_LIMIT),
+            None if counting || count > CLOCK_LIMIT => TraceWriter::new(Vec::new()).at_most(0),
+            None => TraceWriter::new(population.ids.iter().map(|id| id.0).collect()).at_most(0),
+        };
+        if count > CLOCK_LIMIT {
+            writer = writer.without_clocks();
+        }
         Watch {
             statistics: Statistics::default(),
             messages: Messages::new(count),
@@ -131,9 +141,9 @@ impl<Q: Problem> Watch<Q> {
             decided: BTreeMap::new(),
             settled: counting.then(|| Settled::new(count, waits_idly)),
             monitors: monitors.into_iter().map(|monitor| Watched { monitor, violation: None }).collect(),
-            clocks: (count <= CLOCK_LIMIT && !counting).then(|| vec![VectorClock::default(); count]),
             digest: Digest::default(),
-            trace,
+            writer,
+            header,
             words: String::new(),
             population,
         }
@@ -159,65 +169,14 @@ impl<Q: Problem> Watch<Q> {
             standing: self.standing,
             decided: self.decided,
             fingerprint: self.digest.value(),
-            trace_is_cut: self.trace.as_ref().is_some_and(|trace| trace.records.len() >= TRACE_LIMIT),
-            trace: self.trace,
+            trace_is_cut: self.header.is_some() && !self.writer.has_room(),
+            trace: self.header.map(|header| Trace { header, records: self.writer.into_records() }),
         }
     }
 
     /// The leader that every live process names, if it is alive and knows it.
     pub fn agreed_leader(&self) -> Option<Id> {
         self.standing.agreed_leader(&self.population)
-    }
-
-    fn is_recording(&self) -> bool {
-        self.trace.as_ref().is_some_and(|trace| trace.records.len() < TRACE_LIMIT)
-    }
-
-    fn id(&self, address: Address) -> u64 {
-        self.population.id(address).0
-    }
-
-    /// Counts an event of `process` on its vector clock.
-    #[inline]
-    fn tick(&mut self, process: Address) {
-        if let Some(clocks) = &mut self.clocks {
-            clocks[process.index()].tick(process);
-        }
-    }
-
-    /// Records an event; gives its number, if there is room for it.
-    fn record(&mut self, at: Time, process: Option<Address>, what: impl FnOnce(&Self) -> Happening) -> u32 {
-        if !self.is_recording() {
-            return UNRECORDED;
-        }
-        let clock = match (&self.clocks, process) {
-            (Some(clocks), Some(process)) => {
-                let clock = clocks[process.index()].iter();
-                clock.map(|(other, ticks)| (self.id(other), ticks)).collect()
-            }
-            _ => BTreeMap::new(),
-        };
-        self.write(at, process, clock, what)
-    }
-
-    /// Records something about a process that is no event of its own, and so has no clock.
-    fn note(&mut self, at: Time, process: Address, what: impl FnOnce(&Self) -> Happening) {
-        if self.is_recording() {
-            self.write(at, Some(process), BTreeMap::new(), what);
-        }
-    }
-
-    fn write(
-        &mut self,
-        at: Time,
-        process: Option<Address>,
-        clock: BTreeMap<u64, u32>,
-        what: impl FnOnce(&Self) -> Happening,
-    ) -> u32 {
-        let (what, process) = (what(self), process.map(|process| self.id(process)));
-        let Some(trace) = &mut self.trace else { return UNRECORDED };
-        trace.records.push(Record { at, process, clock, what });
-        trace.records.len() as u32 - 1
     }
 
     /// Adds an event and a value that belongs to it to the fingerprint; gives the size of the value in bytes.
@@ -227,16 +186,8 @@ impl<Q: Problem> Watch<Q> {
         self.digest.serialised(value)
     }
 
-    /// A value in words. The buffer is used again, so that only the words themselves need memory.
-    fn label(&mut self, value: &dyn Debug) -> Label {
-        self.words.clear();
-        // Writing to a text cannot fail.
-        let _ = write!(self.words, "{value:?}");
-        Label::from(self.words.as_str())
-    }
-
     fn observe(&mut self, at: Time, process: Address, what: ObservedEvent<'_, Q>) {
-        let clock = self.clocks.as_ref().map(|clocks| &clocks[process.index()]);
+        let clock = self.writer.clock(process);
         let seen = Observation { at: Duration::from_nanos(at), process, clock, what };
         let mut broken = Vec::new();
         for watched in self.monitors.iter_mut().filter(|watched| watched.violation.is_none()) {
@@ -246,7 +197,7 @@ impl<Q: Problem> Watch<Q> {
             }
         }
         for (property, violation) in broken {
-            self.note(at, process, |_| Happening::Violation {
+            self.writer.note_with(at, Some(process), |_| Happening::Violation {
                 property: property.to_owned(),
                 explanation: violation.0,
             });
@@ -262,19 +213,16 @@ impl<Q: Problem> Watch<Q> {
     fn has_sent(&mut self, at: Time, link: (Address, Address), message: Shown<'_>, size: usize) -> Stamp {
         let (from, to) = link;
         let (number, depth) = self.messages.sent(from, message.kind, message.background, size as u64);
-        self.tick(from);
-        let mut record = UNRECORDED;
-        if self.is_recording() {
-            let label = self.label(message.value);
-            record = self.record(at, Some(from), |watch| Happening::Send {
-                message: number,
-                to: watch.id(to),
-                kind: Label::fixed(message.kind),
-                label,
-                background: message.background,
-            });
-        }
-        let clock = self.clocks.as_ref().map(|clocks| Arc::new(clocks[from.index()].clone()));
+        let words = &mut self.words;
+        let record = self.writer.event_with(at, from, |writer| Happening::Send {
+            message: number,
+            to: writer.id(to),
+            kind: Label::fixed(message.kind),
+            label: label(message.value, words),
+            background: message.background,
+        });
+        let record = record.map_or(UNRECORDED, |record| record as u32);
+        let clock = self.writer.clock(from).map(|clock| Arc::new(clock.clone()));
         Stamp { number, depth, record, clock }
     }
 
@@ -284,20 +232,20 @@ impl<Q: Problem> Watch<Q> {
         self.messages.delivered(to, stamp.depth);
         self.digest.event(2, at, to, from);
         self.digest.varint(stamp.number);
-        if let (Some(clocks), Some(sent)) = (&mut self.clocks, &stamp.clock) {
-            clocks[to.index()].merge(sent);
+        if let Some(sent) = &stamp.clock {
+            self.writer.merge(to, sent);
         }
-        self.tick(to);
-        self.record(at, Some(to), |watch| {
+        let words = &mut self.words;
+        self.writer.event_with(at, to, |writer| {
             // It has the words of its sending; they are written only once.
-            let sent = watch.trace.as_ref().and_then(|trace| trace.records.get(stamp.record as usize));
+            let sent = writer.records().get(stamp.record as usize);
             let label = match sent.map(|sent| &sent.what) {
                 Some(Happening::Send { label, .. }) => label.clone(),
-                _ => format!("{:?}", message.value).into(),
+                _ => label(message.value, words),
             };
             Happening::Deliver {
                 message: stamp.number,
-                from: watch.id(from),
+                from: writer.id(from),
                 kind: Label::fixed(message.kind),
                 label,
                 background: message.background,
@@ -318,6 +266,14 @@ impl<'a> Shown<'a> {
     fn of(message: &'a impl Message) -> Self {
         Shown { kind: message.kind(), background: message.is_background(), value: message }
     }
+}
+
+/// A value in words. The buffer is used again, so that only the words themselves need memory.
+fn label(value: &dyn Debug, buffer: &mut String) -> Label {
+    buffer.clear();
+    // Writing to a text cannot fail.
+    let _ = write!(buffer, "{value:?}");
+    Label::from(buffer.as_str())
 }
 
 impl<P: Process> Observer<P> for Watch<P::Problem> {
@@ -365,16 +321,17 @@ impl<Q: Problem> Watch<Q> {
     fn has_dropped(&mut self, at: Time, (from, to): (Address, Address), number: u64, why: Dropped) {
         self.statistics.dropped += 1;
         self.digest(3, at, to, from, &number);
-        self.note(at, to, |watch| Happening::Drop { message: number, from: watch.id(from), why });
+        self.writer.note_with(at, Some(to), |writer| Happening::Drop {
+            message: number,
+            from: writer.id(from),
+            why,
+        });
     }
 
     fn has_fired(&mut self, at: Time, process: Address, timer: &dyn Debug, background: bool) {
         self.statistics.timers += 1;
-        self.tick(process);
-        self.record(at, Some(process), |_| Happening::Timer {
-            label: format!("{timer:?}").into(),
-            background,
-        });
+        let words = &mut self.words;
+        self.writer.event_with(at, process, |_| Happening::Timer { label: label(timer, words), background });
     }
 
     fn has_noticed(&mut self, at: Time, process: Address, notice: Notice<'_, Q>) {
@@ -382,14 +339,13 @@ impl<Q: Problem> Watch<Q> {
             settled.noticed(process, notice);
             return;
         }
-        self.tick(process);
         match notice {
             Notice::Started { recovered } => {
                 self.statistics.recoveries += u64::from(recovered);
                 self.messages.begin_again(process);
                 self.digest(4, at, process, process, &recovered);
                 self.become_status(at, process, Some(Status::Idle));
-                self.record(at, Some(process), |_| Happening::Start { recovered });
+                self.writer.event_with(at, process, |_| Happening::Start { recovered });
                 self.observe(at, process, ObservedEvent::Started);
             }
             Notice::Crashed => {
@@ -397,24 +353,24 @@ impl<Q: Problem> Watch<Q> {
                 self.decided.remove(&process);
                 self.digest(5, at, process, process, &());
                 self.become_status(at, process, None);
-                self.record(at, Some(process), |_| Happening::Crash);
+                self.writer.event_with(at, process, |_| Happening::Crash);
                 self.observe(at, process, ObservedEvent::Crashed);
             }
             Notice::Paused => {
                 self.digest(6, at, process, process, &());
-                self.record(at, Some(process), |_| Happening::Pause);
+                self.writer.event_with(at, process, |_| Happening::Pause);
             }
             Notice::Resumed => {
                 self.digest(7, at, process, process, &());
-                self.record(at, Some(process), |_| Happening::Resume);
+                self.writer.event_with(at, process, |_| Happening::Resume);
             }
             Notice::Command(command) => self.has_commanded(at, process, command),
             Notice::Output(output) => self.has_told(at, process, output),
             Notice::Suspicion(suspicion) => {
                 self.digest(11, at, process, process, &suspicion);
-                self.record(at, Some(process), |watch| match suspicion {
-                    Suspicion::Suspect(suspect) => Happening::Suspect { suspect: watch.id(suspect) },
-                    Suspicion::Restore(restored) => Happening::Restore { restored: watch.id(restored) },
+                self.writer.event_with(at, process, |writer| match suspicion {
+                    Suspicion::Suspect(suspect) => Happening::Suspect { suspect: writer.id(suspect) },
+                    Suspicion::Restore(restored) => Happening::Restore { restored: writer.id(restored) },
                 });
             }
         }
@@ -427,7 +383,7 @@ impl<Q: Problem> Watch<Q> {
         if let (Some(status), true) = (status, idle) {
             self.become_status(at, process, Some(status));
         }
-        self.record(at, Some(process), |_| Happening::Command {
+        self.writer.event_with(at, process, |_| Happening::Command {
             label: command.to_string().into(),
             value: serde_json::to_value(command).unwrap_or_default(),
             status,
@@ -444,7 +400,7 @@ impl<Q: Problem> Watch<Q> {
         if let Some(status) = status {
             self.become_status(at, process, Some(status));
         }
-        self.record(at, Some(process), |_| Happening::Output {
+        self.writer.event_with(at, process, |_| Happening::Output {
             label: output.to_string().into(),
             value: serde_json::to_value(output).unwrap_or_default(),
             status,
@@ -453,17 +409,17 @@ impl<Q: Problem> Watch<Q> {
     }
 
     fn network_has_changed(&mut self, at: Time, change: NetworkChange<'_>) {
-        let named = |watch: &Self, links: &[(Address, Address)]| {
-            links.iter().map(|(from, to)| (watch.id(*from), watch.id(*to))).collect()
+        let named = |writer: &TraceWriter, links: &[(Address, Address)]| {
+            links.iter().map(|(from, to)| (writer.id(*from), writer.id(*to))).collect()
         };
         match change {
             NetworkChange::Cut(links) => {
                 self.digest(12, at, Address(0), Address(0), &links);
-                self.record(at, None, |watch| Happening::Cut { links: named(watch, links) });
+                self.writer.note_with(at, None, |writer| Happening::Cut { links: named(writer, links) });
             }
             NetworkChange::Healed(links) => {
                 self.digest(13, at, Address(0), Address(0), &links);
-                self.record(at, None, |watch| Happening::Heal { links: named(watch, links) });
+                self.writer.note_with(at, None, |writer| Happening::Heal { links: named(writer, links) });
             }
         }
     }

@@ -34,17 +34,7 @@ impl<P: Process> System<P> {
         config: P::Config,
     ) -> Result<Self, SystemError> {
         let ids = ids.into();
-        if ids.is_empty() {
-            return Err(SystemError::Empty);
-        }
-        if topology.len() != ids.len() {
-            return Err(SystemError::Size { topology: topology.len(), ids: ids.len() });
-        }
-        let mut sorted = ids.to_vec();
-        sorted.sort_unstable();
-        if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(SystemError::Duplicate(pair[0]));
-        }
+        fit(&ids, topology.len())?;
         Ok(System { topology, ids, config, pulse: DEFAULT_PULSE })
     }
 
@@ -76,7 +66,23 @@ impl<P: Process> System<P> {
     }
 }
 
-/// It is the same for every process, and need be compiled only once.
+// What is the same for every process need be compiled only once.
+
+fn fit(ids: &[Id], topology: usize) -> Result<(), SystemError> {
+    if ids.is_empty() {
+        return Err(SystemError::Empty);
+    }
+    if topology != ids.len() {
+        return Err(SystemError::Size { topology, ids: ids.len() });
+    }
+    let mut sorted = ids.to_vec();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(SystemError::Duplicate(pair[0])),
+        None => Ok(()),
+    }
+}
+
 fn directory(ids: &[Id]) -> BTreeMap<Id, Address> {
     ids.iter().copied().zip((0..).map(Address)).collect()
 }

@@ -53,7 +53,7 @@ pub(in crate::catalogue) fn build(
     };
     // The best candidate leads, and that need not be the best process if not all stand.
     let all = config.candidates == Candidates::All;
-    let preference = all.then(|| preference(&request.ids, config.wins, |_, id| id));
+    let preference = all.then(|| preference(&request.ids, config.wins, &[]));
     let network = Complete::new(request.ids.len());
     let mut system: System<Synchronous<AllToAll>> = System::new(network, request.ids.clone(), config)?;
     system.pulse = request.pulse;

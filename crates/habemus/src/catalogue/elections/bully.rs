@@ -74,9 +74,7 @@ pub(in crate::catalogue) fn build(
 ) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let config = configure(options)?;
-    let quality = config.quality.clone();
-    let rank = |index: usize, id| (quality.get(index).copied().unwrap_or(0), id);
-    let preference = preference(&request.ids, config.wins, rank);
+    let preference = preference(&request.ids, config.wins, &config.quality);
     let system: System<Bully> = System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
     let setup = Setup::new(entry, system, Some(preference), &shape);
     stack::election_on_detector(setup, request, options)

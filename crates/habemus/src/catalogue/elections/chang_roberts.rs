@@ -40,7 +40,7 @@ pub(in crate::catalogue) fn build(
     let variants = [("announced", Variant::Announced), ("as-printed", Variant::AsPrinted)];
     let variant = options.choice("variant", &variants)?.unwrap_or_default();
     let config = Config { variant, wins: wins(options)? };
-    let preference = preference(&request.ids, config.wins, |_, id| id);
+    let preference = preference(&request.ids, config.wins, &[]);
     let system: System<ChangRoberts> =
         System::new(Ring::new(request.ids.len()), request.ids.clone(), config)?;
     let setup = Setup::new(entry, system, Some(preference), &shape);

@@ -60,7 +60,7 @@ pub(in crate::catalogue) fn build(
 ) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let config = configure(options)?;
-    let preference = preference(&request.ids, config.wins, |_, id| id);
+    let preference = preference(&request.ids, config.wins, &[]);
     let system: System<CollectingRing> =
         System::new(Ring::logical(request.ids.len()), request.ids.clone(), config)?;
     let setup = Setup::new(entry, system, Some(preference), &shape);

@@ -58,7 +58,7 @@ pub(in crate::catalogue) fn build(
     ];
     let wins = wins(options)?;
     let rules = options.choice("variant", &all_rules)?.unwrap_or(Rules::Paper(Variant::Announced));
-    let preference = preference(&request.ids, wins, |_, id| id);
+    let preference = preference(&request.ids, wins, &[]);
     match rules {
         Rules::Paper(variant) => {
             let setup = setup::<Franklin>(entry, request, preference, Config { variant, wins })?;

@@ -41,7 +41,7 @@ pub(in crate::catalogue) fn build(
     let variants = [("announced", Variant::Announced), ("mutant-local-winner", Variant::MutantLocalWinner)];
     let variant = options.choice("variant", &variants)?.unwrap_or_default();
     let config = Config { variant, wins: wins(options)? };
-    let preference = preference(&request.ids, config.wins, |_, id| id);
+    let preference = preference(&request.ids, config.wins, &[]);
     let system: System<HirschbergSinclair> =
         System::new(TwoWayRing::new(request.ids.len()), request.ids.clone(), config)?;
     let setup = Setup::new(entry, system, Some(preference), &shape);

@@ -69,7 +69,7 @@ pub(in crate::catalogue) fn build(
     let shape = shape::shape_for(entry, request)?;
     let graph = shape.graph(request.ids.len(), &mut shape::draw(request.seed))?;
     let config = configure(options)?;
-    let preference = preference(&request.ids, config.wins, |_, id| id);
+    let preference = preference(&request.ids, config.wins, &[]);
     let system: System<YoYo> = System::new(graph.clone(), request.ids.clone(), config)?;
     let setup = Setup::new(entry, system, Some(preference), &shape);
     stack::one_shot(setup, graph, request, options)
