@@ -54,7 +54,7 @@ pub(crate) struct Explored {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) transitions: u64,
-    /// States in which nothing but faults can happen.
+    /// States in which nothing is owed: a run may end there.
     pub(crate) quiet: u64,
     /// States of which only an ample set was expanded: the steps of one process.
     pub(crate) reduced: u64,

@@ -34,7 +34,7 @@ pub struct CheckReport {
     pub states: u64,
     /// Steps between them.
     pub transitions: u64,
-    /// States in which nothing more could happen.
+    /// States in which nothing more need happen.
     pub quiet: u64,
     /// Steps to the farthest state.
     pub depth: u32,

@@ -34,6 +34,8 @@ struct Block {
     ends: (u32, u32),
     /// Whether there is an invisible delivery.
     takes: bool,
+    /// Whether the run may end here, as far as this process goes: it owes no step.
+    rests: bool,
 }
 
 /// What processes can do by themselves and in blocks, by situation.
@@ -64,19 +66,19 @@ impl Worker<'_> {
         out.clear();
         let n = self.world.processes;
         let environment = Environment(state[self.world.environment_at()]);
-        let (mut merged, mut can_rest) = (false, true);
+        let (mut merged, mut can_rest, mut quiet) = (false, true, true);
         for address in 0..n {
             let block = self.block(situation(state, address))?;
             for index in block.first..block.last {
                 self.take(out.begin(state), address, self.blocks.transitions[index as usize], environment);
             }
             merged |= block.takes;
+            quiet &= block.rests;
             can_rest &= block.ends.0 < block.ends.1;
         }
         if merged && can_rest {
             self.come_to_rest(state, out)?;
         }
-        let mut quiet = out.states.is_empty();
         if quiet && self.world.setting.timers == Timers::MessagesFirst {
             quiet = self.let_time_pass(state, out)? == 0;
         }
@@ -128,7 +130,8 @@ impl Worker<'_> {
         let mut next = 0;
         while let Some(&situation) = situations.get(next) {
             let transitions = self.ordinary_transitions_of(situation)?;
-            if transitions.is_empty() {
+            let range = transitions.start as usize..transitions.end as usize;
+            if !self.blocks.transitions[range].iter().any(LocalTransition::is_owed) {
                 ends.push(situation);
             }
             for index in transitions {
@@ -166,6 +169,7 @@ impl Worker<'_> {
             last: table.transitions.len() as u32,
             ends: (from, table.ends.len() as u32),
             takes: situations.len() > 1,
+            rests: table.ends.get(from as usize) == Some(&start),
         })
     }
 

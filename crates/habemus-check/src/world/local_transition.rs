@@ -27,6 +27,8 @@ pub(super) enum LocalKind {
     Delivery,
     Discarding,
     Client,
+    /// A client asks for something that it may as well leave.
+    Whim,
     Timer,
     Loss,
     Duplication,
@@ -44,6 +46,11 @@ impl LocalTransition {
         !matches!(self.kind, LocalKind::Loss | LocalKind::Duplication)
     }
 
+    /// Whether a run may not end before it: neither a fault nor a client's whim need ever come.
+    pub(super) fn is_owed(&self) -> bool {
+        self.is_ordinary() && self.kind != LocalKind::Whim
+    }
+
     /// Whether it takes an item, sends nothing and no monitor sees it.
     pub(super) fn is_invisible(&self) -> bool {
         matches!(self.kind, LocalKind::Delivery | LocalKind::Discarding) && self.reflex.is_silent()
@@ -54,7 +61,7 @@ impl LocalTransition {
         let kind = match self.kind {
             LocalKind::Delivery => TransitionKind::Deliver(self.subject),
             LocalKind::Discarding => TransitionKind::Discard(self.subject),
-            LocalKind::Client => TransitionKind::Client,
+            LocalKind::Client | LocalKind::Whim => TransitionKind::Client,
             LocalKind::Timer => TransitionKind::Timer { timer: self.subject, elapsed: 0 },
             LocalKind::Loss => TransitionKind::Lose(self.subject),
             LocalKind::Duplication => TransitionKind::Duplicate(self.subject),
@@ -91,7 +98,9 @@ impl Worker<'_> {
         let life = self.life(local);
         let mut causes = Vec::new();
         if life == Life::Up {
-            causes.push((LocalKind::Client, 0, Cause::Client));
+            let is_whim = self.world.system.may_leave_it(local);
+            let kind = if is_whim { LocalKind::Whim } else { LocalKind::Client };
+            causes.push((kind, 0, Cause::Client));
             if self.world.setting.timers == Timers::AnyTime {
                 let timers = self.world.system.timers(local).iter().map(|running| running.timer);
                 causes.extend(timers.map(|timer| (LocalKind::Timer, timer, Cause::Timer(timer))));

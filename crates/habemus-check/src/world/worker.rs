@@ -78,7 +78,7 @@ impl<'w> Worker<'w> {
         out.clear();
         let n = self.world.processes;
         let environment = Environment(state[self.world.environment_at()]);
-        let mut ordinary = 0;
+        let mut owed = 0;
         for address in 0..n {
             self.each_transition(situation(state, address), |worker, transition| {
                 let after = match transition.kind {
@@ -88,7 +88,7 @@ impl<'w> Worker<'w> {
                     }
                     LocalKind::Loss | LocalKind::Duplication => return,
                     _ => {
-                        ordinary += 1;
+                        owed += usize::from(transition.is_owed());
                         environment
                     }
                 };
@@ -98,18 +98,18 @@ impl<'w> Worker<'w> {
                 }
             })?;
         }
-        if ordinary == 0 && self.world.setting.timers == Timers::MessagesFirst {
-            ordinary += self.let_time_pass(state, out)?;
+        if owed == 0 && self.world.setting.timers == Timers::MessagesFirst {
+            owed += self.let_time_pass(state, out)?;
         }
         if environment.group() != 0 {
-            ordinary += 1;
+            owed += 1;
             self.begin_in(state, environment.with_group(0));
             self.emit(out, 0, TransitionKind::Heal, 0);
         }
         if environment.0 != 0 {
             self.faults(state, environment, out)?;
         }
-        Ok(if ordinary == 0 { Expansion::Quiet } else { Expansion::Single })
+        Ok(if owed == 0 { Expansion::Quiet } else { Expansion::Single })
     }
 
     /// Collects the steps of one process, whose steps are an ample set.

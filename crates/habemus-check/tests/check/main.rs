@@ -1,5 +1,6 @@
 //! Checks of the catalogue's algorithms, and of the checker itself.
 
+mod any_entries;
 mod catalogue;
 mod clock_shift;
 mod faults;
