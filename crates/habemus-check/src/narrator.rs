@@ -74,6 +74,7 @@ impl<'a> Narrator<'a> {
         for (address, (_, choice)) in (0..).map(Address).zip(self.run.initial) {
             self.happen(address, Cause::Start, *choice);
         }
+        self.see(Address(0), &Seen::all_started());
         for (index, step) in self.run.steps.iter().enumerate() {
             self.now += STEP;
             let actor = Address(u32::from(step.process));
@@ -290,7 +291,7 @@ impl<'a> Narrator<'a> {
                 let what = Happening::Output { label: word.label, value: word.value, status: word.status };
                 self.event(address, what);
             }
-            Sight::Started | Sight::Crashed => {}
+            Sight::Started | Sight::AllStarted | Sight::Crashed => {}
         }
         for broken in self.witness.see(seen, Duration::from_nanos(self.now)) {
             self.violation(address, broken);

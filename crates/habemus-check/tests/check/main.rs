@@ -12,4 +12,5 @@ mod reduction;
 mod replay;
 mod rival;
 mod rotation;
+mod starts;
 mod toy;

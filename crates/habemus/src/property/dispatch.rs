@@ -34,6 +34,14 @@ macro_rules! dispatch {
                 match self { $(Self::$monitor(monitor) => monitor.observe(seen, who),)+ }
             }
 
+            fn all_started(
+                &mut self,
+                at: std::time::Duration,
+                who: &$crate::property::Population,
+            ) -> Result<(), $crate::property::Violation> {
+                match self { $(Self::$monitor(monitor) => monitor.all_started(at, who),)+ }
+            }
+
             fn at_end(
                 &self,
                 end: $crate::property::End,
