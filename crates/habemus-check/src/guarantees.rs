@@ -58,6 +58,8 @@ pub enum Cell {
     Proved,
     /// A shortest run that breaks it has so many steps.
     Refuted(usize),
+    /// A run with so many steps breaks it, and there may be a shorter one.
+    RefutedWithin(usize),
     /// It was not broken in the states that were reached, but these are not all.
     Open,
 }
@@ -161,7 +163,8 @@ impl Model {
         let cells = report.properties.iter().filter_map(|line| {
             let cell = match line.verdict {
                 Verdict::Holds => Cell::Proved,
-                Verdict::Violated => Cell::Refuted(line.steps.unwrap_or(0)),
+                Verdict::Violated if line.shortest == Some(true) => Cell::Refuted(line.steps.unwrap_or(0)),
+                Verdict::Violated => Cell::RefutedWithin(line.steps.unwrap_or(0)),
                 Verdict::NotFound => Cell::Open,
                 Verdict::NotCovered => return None,
             };
@@ -259,11 +262,20 @@ impl Row {
 }
 
 impl Cell {
+    /// How many steps a run that breaks the property has, if one does.
+    pub fn steps(self) -> Option<usize> {
+        match self {
+            Cell::Refuted(steps) | Cell::RefutedWithin(steps) => Some(steps),
+            Cell::Proved | Cell::Open => None,
+        }
+    }
+
     /// The cell in a table: a proof, the length of a counterexample, or neither.
     pub fn show(self) -> String {
         match self {
             Cell::Proved => "✓".to_owned(),
             Cell::Refuted(steps) => format!("✗ {steps}"),
+            Cell::RefutedWithin(steps) => format!("✗ ≤ {steps}"),
             Cell::Open => "?".to_owned(),
         }
     }

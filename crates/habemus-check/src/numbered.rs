@@ -86,19 +86,19 @@ impl Numbered {
         self.reactions(self.locals.value(local), cause)
     }
 
-    /// What comes of a timer at a process that crashes in the midst of it, for ever, when so many of its messages
-    /// are sent.
+    /// What comes of a timer at a process that crashes in the midst of it, for ever, when these of its messages are sent:
+    /// a set of bits.
     pub(crate) fn halfway(
         &self,
         local: u32,
         timer: u32,
         choice: usize,
-        kept: usize,
+        kept: u32,
     ) -> Result<Reaction, Trouble> {
         let local = self.locals.value(local);
         let cause = Cause::Timer(timer);
         let outcome = self.outcomes(local, cause)?.swap_remove(choice);
-        let outcome = outcome.map(|handled| cut_short(handled, kept));
+        let outcome = outcome.map(|handled| lose_unsent(cut_short(handled, kept), kept));
         let mut reaction = self.reaction(local, cause, outcome.as_ref())?;
         let crash = Cause::Crash { forever: true };
         let (dead, crashed) = self.after(self.locals.value(reaction.local), crash, None);
@@ -237,12 +237,42 @@ impl Numbered {
     }
 }
 
-/// What is done by a handler up to the sending of so many messages.
-pub(crate) fn cut_short(mut handled: Handled, kept: usize) -> Handled {
-    let sends =
-        handled.effects.iter().enumerate().filter(|(_, effect)| matches!(effect, Effect::Send { .. }));
-    if let Some(end) = sends.map(|(index, _)| index).nth(kept) {
+/// What a handler does before it is cut short, when it is about to send the first message behind all of those that are
+/// kept. Some before that may be lost, too: they are in no order on their way out.
+pub(crate) fn cut_short(mut handled: Handled, kept: u32) -> Handled {
+    let is_send = |effect: &Effect| matches!(effect, Effect::Send { .. });
+    let sends = handled.effects.iter().enumerate().filter(|(_, effect)| is_send(effect));
+    let behind = (u32::BITS - kept.leading_zeros()) as usize;
+    if let Some(end) = sends.map(|(index, _)| index).nth(behind) {
         handled.effects.truncate(end);
     }
     handled
+}
+
+/// What a handler does, without the messages that are not kept.
+fn lose_unsent(mut handled: Handled, kept: u32) -> Handled {
+    let mut sends = 0;
+    handled.effects.retain(|effect| {
+        let is_send = matches!(effect, Effect::Send { .. });
+        sends += u32::from(is_send);
+        !is_send || kept >> (sends - 1) & 1 == 1
+    });
+    handled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crash_in_the_midst_of_a_step_leaves_any_set_of_its_messages() {
+        let send = |to: u32| Effect::Send { to: Address(to), message: 0 };
+        let effects =
+            SmallVec::from_slice(&[send(1), Effect::Output(7), send(2), Effect::Output(8), send(3)]);
+        let handled = Handled { process: 0, persist: None, effects };
+        let left = |kept| lose_unsent(cut_short(handled.clone(), kept), kept).effects.to_vec();
+        assert_eq!(left(0b001), [send(1), Effect::Output(7)]);
+        assert_eq!(left(0b010), [Effect::Output(7), send(2), Effect::Output(8)]);
+        assert_eq!(left(0b101), [send(1), Effect::Output(7), Effect::Output(8), send(3)]);
+    }
 }

@@ -99,11 +99,11 @@ pub(crate) enum TransitionKind {
     Crash {
         forever: bool,
     },
-    /// A timer runs out, and the process crashes when so many of its messages are sent.
+    /// A timer runs out, and the process crashes when these of its messages, as a set of bits, are sent.
     Halfway {
         timer: u32,
         elapsed: u64,
-        kept: u16,
+        kept: u32,
     },
     Recover,
     Suspect(u8),

@@ -10,9 +10,9 @@ use serde::Serialize;
 use crate::explore::Stop;
 use crate::facts::Property;
 use crate::narrator::narrate;
-use crate::path::Violation;
+use crate::path::{Length, Violation};
 use crate::protocol::Counterexample;
-use crate::refine::{Cycles, Length, Searched};
+use crate::refine::{Cycles, Searched};
 use crate::selection::{NEEDS_CLOCKS, Selection};
 use crate::watching::status_bit;
 use crate::world::World;
@@ -81,6 +81,8 @@ pub struct PropertyLine {
     pub counterexample: Option<Trace>,
     /// How many steps that run has.
     pub steps: Option<usize>,
+    /// Whether it is known that no run with fewer steps breaks it.
+    pub shortest: Option<bool>,
 }
 
 /// What a check says of a property.
@@ -140,7 +142,7 @@ pub(crate) fn report(
         extent: match stop {
             Stop::Exhausted => Extent::Complete,
             Stop::Decided => Extent::UntilViolation,
-            Stop::Depth | Stop::States | Stop::Memory | Stop::Interrupted => Extent::Bounded,
+            Stop::Depth | Stop::States | Stop::Memory | Stop::Interrupted | Stop::Cycles => Extent::Bounded,
         },
         stop: describe(*stop).to_owned(),
         states: explored.visited.len(),
@@ -189,8 +191,8 @@ fn remarks(world: &World, searched: &Searched) -> Vec<String> {
     if searched.cycles == Cycles::Found {
         remarks.push("there are cycles, so every order of events was explored".to_owned());
     }
-    if searched.length == Length::Unknown {
-        remarks.push("the run shown may not be a shortest one: there are too many shorter ones".to_owned());
+    if searched.may_be_shorter() {
+        remarks.push("where it says at most, there may be a run with fewer steps".to_owned());
     }
     remarks
 }
@@ -209,6 +211,7 @@ fn property_line(
         promised: property.is_promised,
         counterexample: None,
         steps: None,
+        shortest: None,
     };
     match selection.index_of(property) {
         None if property.name == NEEDS_CLOCKS && !world.setting.clocks => {
@@ -216,9 +219,9 @@ fn property_line(
         }
         None => line.explanation = Some("it was not asked for".to_owned()),
         Some(index) => match &searched.violations[index] {
-            None if searched.stop == Stop::Exhausted => line.verdict = Verdict::Holds,
+            None if searched.is_decided(index) => line.verdict = Verdict::Holds,
             None => line.verdict = Verdict::NotFound,
-            Some(Violation { path, cycle }) => {
+            Some(Violation { path, cycle, length }) => {
                 let title = format!("{} is broken after {} steps", property.name, path.steps.len());
                 let (initial, steps) = (&path.initial, &path.steps);
                 let run = Counterexample { initial, steps, property: index, cycle: *cycle, title };
@@ -226,6 +229,7 @@ fn property_line(
                 line.verdict = Verdict::Violated;
                 line.explanation = explanation;
                 line.steps = Some(path.steps.len());
+                line.shortest = Some(*length == Length::Shortest);
                 line.counterexample = Some(trace);
             }
         },
@@ -241,5 +245,6 @@ fn describe(stop: Stop) -> &'static str {
         Stop::States => "the limit on states was reached",
         Stop::Memory => "the limit on memory was reached",
         Stop::Interrupted => "it was interrupted",
+        Stop::Cycles => "runs without end were not looked for",
     }
 }

@@ -36,6 +36,10 @@ pub(super) struct Explorer<'w> {
     /// Broken properties: which, and in which state.
     pub(super) found: Vec<(usize, Vec<u32>)>,
     pub(super) counts: Counts,
+    /// Whether these are the last states to look at: where their steps lead is not explored any more.
+    pub(super) is_last: bool,
+    /// Whether a step out of a last state leads to where nobody has been.
+    pub(super) leads_beyond: bool,
 }
 
 impl<'w> Explorer<'w> {
@@ -57,6 +61,8 @@ impl<'w> Explorer<'w> {
             successors: Successors::default(),
             found: Vec::new(),
             counts: Counts::default(),
+            is_last: false,
+            leads_beyond: false,
         }
     }
 
@@ -122,6 +128,11 @@ impl<'w> Explorer<'w> {
                 self.note(lacking, state);
             }
         }
+        if self.is_last {
+            self.look_beyond(&successors);
+            self.successors = successors;
+            return Ok(());
+        }
         for next in successors.states.chunks_exact(self.world.width()) {
             self.counts.transitions += 1;
             let hash = hash(next);
@@ -143,6 +154,16 @@ impl<'w> Explorer<'w> {
         }
         self.successors = successors;
         Ok(())
+    }
+
+    /// Looks where the steps out of a last state lead.
+    fn look_beyond(&mut self, successors: &Successors) {
+        for next in successors.states.chunks_exact(self.world.width()) {
+            let was_reached = self.visited.find(next).is_some();
+            self.counts.transitions += u64::from(was_reached);
+            self.counts.leads_back |= was_reached;
+            self.leads_beyond |= !was_reached;
+        }
     }
 
     /// Collects the successors of a state that are to be explored.
@@ -200,7 +221,7 @@ impl<'w> Explorer<'w> {
 }
 
 /// The memory in use: what the system says of this process, or else what the states take.
-fn memory(visited: &Visited) -> u64 {
+pub(crate) fn memory(visited: &Visited) -> u64 {
     const PAGE: u64 = 4096;
     let resident = std::fs::read_to_string("/proc/self/statm")
         .ok()

@@ -8,6 +8,7 @@ mod guarantees;
 mod help;
 mod mutants;
 mod oracle;
+mod pulses;
 mod reduction;
 mod replay;
 mod rival;

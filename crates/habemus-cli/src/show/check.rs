@@ -78,7 +78,8 @@ fn property(line: &PropertyLine) -> String {
         Verdict::Holds => format!("holds{note}"),
         Verdict::Violated => {
             let steps = plural(line.steps.unwrap_or(0) as u64, "step", "steps");
-            format!("violated{note} after {steps}: {why}")
+            let bound = if line.shortest == Some(false) { "at most " } else { "" };
+            format!("violated{note} after {bound}{steps}: {why}")
         }
         Verdict::NotFound => "no violation in what was explored".to_owned(),
         Verdict::NotCovered => format!("not covered: {why}"),
