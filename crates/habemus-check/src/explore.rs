@@ -65,6 +65,8 @@ pub(crate) struct Counts {
     pub(crate) merged: u64,
     /// The properties, as a set of bits, that would be broken if nothing more happened in some state.
     pub(crate) lacking: u32,
+    /// The properties, as a set of bits, whose antecedent is met in some state.
+    pub(crate) at_stake: u32,
     /// Whether a step leads to a state that is no further from the beginning. Every cycle has such a step.
     leads_back: bool,
 }
@@ -77,6 +79,7 @@ impl Counts {
             reduced: self.reduced + other.reduced,
             merged: self.merged + other.merged,
             lacking: self.lacking | other.lacking,
+            at_stake: self.at_stake | other.at_stake,
             leads_back: self.leads_back || other.leads_back,
         }
     }

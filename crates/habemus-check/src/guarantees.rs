@@ -62,6 +62,8 @@ pub enum Cell {
     RefutedWithin(usize),
     /// It was not broken in the states that were reached, but these are not all.
     Open,
+    /// Nothing ever happens of which it demands anything.
+    DoesNotApply,
 }
 
 /// One model of the table.
@@ -88,8 +90,9 @@ pub fn models() -> Vec<Model> {
         let of_entry = |variant, kind| Model { entry, variant, kind };
         // What an agreement must withstand is no matter of crashes alone: it has cases of its own.
         if entry.problem != "agreement" {
-            // Timers that are never trusted cannot be wrong.
-            let can_be = |fault: &Fault| *fault != Fault::WrongTimeouts || usual == Timers::MessagesFirst;
+            // Timers that are never trusted cannot be wrong, and pulses are not late.
+            let is_trusting = usual == Timers::MessagesFirst && !entry.is_synchronous();
+            let can_be = |fault: &Fault| *fault != Fault::WrongTimeouts || is_trusting;
             let faults = FAULTS.into_iter().filter(can_be);
             models.extend(faults.map(|fault| of_entry(None, Kind::Fault(fault))));
             let variants = variants(entry).into_iter();
@@ -166,6 +169,7 @@ impl Model {
                 Verdict::Violated if line.shortest == Some(true) => Cell::Refuted(line.steps.unwrap_or(0)),
                 Verdict::Violated => Cell::RefutedWithin(line.steps.unwrap_or(0)),
                 Verdict::NotFound => Cell::Open,
+                Verdict::DoesNotApply => Cell::DoesNotApply,
                 Verdict::NotCovered => return None,
             };
             Some((line.name.clone(), cell))
@@ -266,7 +270,7 @@ impl Cell {
     pub fn steps(self) -> Option<usize> {
         match self {
             Cell::Refuted(steps) | Cell::RefutedWithin(steps) => Some(steps),
-            Cell::Proved | Cell::Open => None,
+            Cell::Proved | Cell::Open | Cell::DoesNotApply => None,
         }
     }
 
@@ -277,6 +281,7 @@ impl Cell {
             Cell::Refuted(steps) => format!("✗ {steps}"),
             Cell::RefutedWithin(steps) => format!("✗ ≤ {steps}"),
             Cell::Open => "?".to_owned(),
+            Cell::DoesNotApply => "–".to_owned(),
         }
     }
 }

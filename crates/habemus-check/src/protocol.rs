@@ -72,6 +72,8 @@ pub(crate) struct Judgement {
     pub(crate) broken: u32,
     /// Those that would be broken if nothing more happened; without those broken already.
     pub(crate) lacking: u32,
+    /// Those whose antecedent is met.
+    pub(crate) at_stake: u32,
 }
 
 /// A transition from one global state to another: one step of a run.

@@ -82,6 +82,11 @@ impl Searched {
         self.decided >> property & 1 == 1
     }
 
+    /// Whether the antecedent of a property was met in some run.
+    pub(crate) fn was_at_stake(&self, property: usize) -> bool {
+        self.explored.counts.at_stake >> property & 1 == 1
+    }
+
     /// Whether there may be a shorter run than one that is told.
     pub(crate) fn may_be_shorter(&self) -> bool {
         self.violations.iter().flatten().any(|told| told.length == Length::AtMost)

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::explore::Stop;
 use crate::facts::Property;
+use crate::handlers::Never;
 use crate::narrator::narrate;
 use crate::path::{Length, Violation};
 use crate::protocol::Counterexample;
@@ -47,6 +48,9 @@ pub struct CheckReport {
     /// Whether each thing that should happen in some run did in one: a system in which nothing happens breaks
     /// nothing.
     pub sometimes: Vec<SometimesLine>,
+    /// The kinds of messages that were never delivered, the timers that were set and never ran out, the handlers that
+    /// never ran: whatever is wrong there, no property shows it.
+    pub never: Vec<String>,
     /// What else the reader should know.
     pub remarks: Vec<String>,
 }
@@ -97,6 +101,8 @@ pub enum Verdict {
     NotFound,
     /// It was not looked at, and the explanation says why.
     NotCovered,
+    /// Every run was covered, and in none did anything happen of which it demands something.
+    DoesNotApply,
 }
 
 /// Something that should happen in some run.
@@ -113,6 +119,12 @@ impl CheckReport {
     pub fn holds(&self) -> bool {
         let vacuous = self.extent == Extent::Complete && self.sometimes.iter().any(|line| !line.reached);
         !vacuous && self.properties.iter().all(|line| line.verdict != Verdict::Violated)
+    }
+
+    /// Whether something was proved: every run was covered, and a property holds that could have been broken.
+    pub fn proves(&self) -> bool {
+        let holds = |line: &PropertyLine| line.verdict == Verdict::Holds;
+        self.holds() && self.extent == Extent::Complete && self.properties.iter().any(holds)
     }
 
     /// The line of a property.
@@ -157,7 +169,20 @@ pub(crate) fn report(
             .map(|property| property_line(world, selection, searched, property))
             .collect(),
         sometimes: sometimes.map(reached).collect(),
+        never: world.system.handlers.never().iter().filter_map(|never| show_never(world, never)).collect(),
         remarks: remarks(world, searched),
+    }
+}
+
+/// What never happened, in words, if the circumstances allow it at all.
+fn show_never(world: &World, never: &Never) -> Option<String> {
+    match never {
+        Never::Message(kind) => Some(format!("message {kind}")),
+        Never::Timer(name) if name.is_empty() => Some("timer".to_owned()),
+        Never::Timer(name) => Some(format!("timer {name}")),
+        Never::Command => Some("command".to_owned()),
+        Never::Suspicion if world.system.facts.oracle => Some("suspicion".to_owned()),
+        Never::Suspicion => None,
     }
 }
 
@@ -219,7 +244,13 @@ fn property_line(
         }
         None => line.explanation = Some("it was not asked for".to_owned()),
         Some(index) => match &searched.violations[index] {
-            None if searched.is_decided(index) => line.verdict = Verdict::Holds,
+            None if searched.is_decided(index) && searched.was_at_stake(index) => {
+                line.verdict = Verdict::Holds;
+            }
+            None if searched.is_decided(index) => {
+                line.verdict = Verdict::DoesNotApply;
+                line.explanation = Some("nothing ever happens of which it demands anything".to_owned());
+            }
             None => line.verdict = Verdict::NotFound,
             Some(Violation { path, cycle, length }) => {
                 let title = format!("{} is broken after {} steps", property.name, path.steps.len());

@@ -195,6 +195,7 @@ impl<Q: Problem> Watch for Watching<Q> {
             match watched {
                 None => judgement.broken |= 1 << index,
                 Some(monitor) => {
+                    judgement.at_stake |= u32::from(monitor.is_at_stake(&self.population)) << index;
                     if let Verdict::Violated(_) = monitor.at_end(End::Quiet, &self.population) {
                         judgement.lacking |= 1 << index;
                     }

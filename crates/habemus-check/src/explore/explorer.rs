@@ -75,8 +75,9 @@ impl<'w> Explorer<'w> {
         let shard = shard_of(hash);
         self.batches[shard].push(hash, NO_PARENT, state);
         self.visited.add(shard, &mut self.batches[shard], 0);
-        let Judgement { broken, lacking } = self.worker.judge(state[self.world.monitors_at()]);
+        let Judgement { broken, lacking, at_stake } = self.worker.judge(state[self.world.monitors_at()]);
         self.counts.lacking |= lacking;
+        self.counts.at_stake |= at_stake;
         self.note(broken, state);
     }
 
@@ -142,6 +143,7 @@ impl<'w> Explorer<'w> {
                 let before = self.worker.judge(monitors).broken;
                 let after = self.worker.judge(next[monitors_at]);
                 self.counts.lacking |= after.lacking;
+                self.counts.at_stake |= after.at_stake;
                 self.note(after.broken & !before, next);
             }
             // A shard that is busy can be tried again with the next state.

@@ -104,7 +104,8 @@ fn page(rows: &[Row]) -> String {
         "# What each algorithm guarantees\n\n\
          Every algorithm of the catalogue under every kind of fault, with {PROCESSES} processes if the row does not\n\
          say otherwise, by the model checker. ✓ is a proof: it holds in every run. ✗ is refuted, with the number of steps of a shortest run\n\
-         that breaks it, or at most so many where a shorter one may do. ? was not broken in the states that were reached, but these are not all. **Bold** is what\n\
+         that breaks it, or at most so many where a shorter one may do. ? was not broken in the states that were reached, but these are not all. – was not put to\n\
+         the test: nothing ever happens of which the property demands anything, terms for example. **Bold** is what\n\
          the algorithm promises under the model that it was made for. `habemus guarantees` rechecks the whole\n\
          table; the tests recheck its quick rows. Elections are started by every choice of processes in the rows\n\
          without faults and with reordered messages, and by everybody in the others; each client of a lock\n\

@@ -8,7 +8,7 @@ use habemus::symmetry::{Part, Rotation, RotationSymmetric};
 use habemus::topology::Graph;
 use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{
-    CheckHandle, CheckReport, DeliveryOrder, Extent, Properties, Setting, Timers, Verdict, check_system,
+    CheckHandle, CheckReport, DeliveryOrder, Properties, Setting, Timers, Verdict, check_system,
 };
 
 use crate::help::{model, setup};

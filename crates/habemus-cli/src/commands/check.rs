@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use habemus::catalogue::{self, Entry};
 use habemus::{Address, Id};
 use habemus_check::{
-    ANY_NUMBER, Budget, CheckHandle, CheckReport, DeliveryOrder, Extent, MAX_FAULTS, Properties, Replay,
-    Setting, Start, Timers, Verdict,
+    ANY_NUMBER, Budget, CheckHandle, CheckReport, DeliveryOrder, MAX_FAULTS, Properties, Replay, Setting,
+    Start, Timers, Verdict,
 };
 use habemus_scenario::{Processes, Scenario, script};
 
@@ -213,6 +213,12 @@ impl Check {
         }
         match self.timers {
             None => {}
+            Some(TimersArg::Any) if entry.is_synchronous() => {
+                return Err(CliError::new(format!(
+                    "--timers any: {} works in pulses, which are never late",
+                    entry.name
+                )));
+            }
             Some(TimersArg::Any) => setting.timers = Timers::AnyTime,
             Some(TimersArg::MessagesFirst) => setting.timers = Timers::MessagesFirst,
         }
@@ -332,8 +338,8 @@ fn size(text: &str) -> Result<u64, CliError> {
 fn outcome(report: &CheckReport) -> Outcome {
     match (report.holds(), report.extent) {
         (false, _) => Outcome::Fails,
-        (true, Extent::Bounded) => Outcome::Incomplete,
-        (true, _) => Outcome::Holds,
+        (true, _) if report.proves() => Outcome::Holds,
+        (true, _) => Outcome::Incomplete,
     }
 }
 

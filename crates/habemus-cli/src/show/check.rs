@@ -36,6 +36,10 @@ pub(crate) fn check(scenario: &Scenario, setting: &Setting, report: &CheckReport
         text.push_str(&sign(&wrap(&format!("@ {:<20} ", line.what), said, WIDTH), &"✗".red().to_string()));
     }
     text.push('\n');
+    if !report.never.is_empty() {
+        let said = if report.extent == Extent::Complete { "never handled" } else { "not handled so far" };
+        text.push_str(&wrap("note: ", &format!("{said}: {}", report.never.join(", ")), WIDTH));
+    }
     for remark in &report.remarks {
         text.push_str(&wrap("note: ", remark, WIDTH));
     }
@@ -71,6 +75,7 @@ fn property(line: &PropertyLine) -> String {
         Verdict::Holds => "✓".green().to_string(),
         Verdict::Violated => "✗".red().bold().to_string(),
         Verdict::NotFound | Verdict::NotCovered => "?".yellow().to_string(),
+        Verdict::DoesNotApply => "–".dimmed().to_string(),
     };
     let why = line.explanation.as_deref().unwrap_or_default();
     let note = if line.promised { "" } else { " (not promised)" };
@@ -83,6 +88,7 @@ fn property(line: &PropertyLine) -> String {
         }
         Verdict::NotFound => "no violation in what was explored".to_owned(),
         Verdict::NotCovered => format!("not covered: {why}"),
+        Verdict::DoesNotApply => format!("does not apply: {why}"),
     };
     sign(&wrap(&format!("@ {:<20} ", line.name), &said, WIDTH), &mark)
 }
@@ -100,7 +106,12 @@ fn verdict(setting: &Setting, report: &CheckReport) -> String {
     };
     match (report.holds(), report.extent) {
         (false, _) => format!("{} not in every run\n", "failed:".red().bold()),
-        (true, Extent::Complete) => format!("{} proved for {processes}\n", "ok:".green().bold()),
+        (true, Extent::Complete) if report.proves() => {
+            format!("{} proved for {processes}\n", "ok:".green().bold())
+        }
+        (true, Extent::Complete) => {
+            format!("{} every run was covered, but nothing was put to the test\n", "vacuous:".yellow().bold())
+        }
         (true, _) => format!("{} as far as it went\n", "incomplete:".yellow().bold()),
     }
 }

@@ -26,6 +26,10 @@ macro_rules! dispatch {
                 match self { $(Self::$monitor(monitor) => monitor.refused_writes(),)+ }
             }
 
+            fn is_at_stake(&self, who: &$crate::property::Population) -> bool {
+                match self { $(Self::$monitor(monitor) => monitor.is_at_stake(who),)+ }
+            }
+
             fn observe(
                 &mut self,
                 seen: &$crate::property::Observation<'_, $problem>,

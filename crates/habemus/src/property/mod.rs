@@ -118,6 +118,10 @@ pub trait Monitor<P: Problem> {
         Ok(())
     }
 
+    /// Whether the property's antecedent is met: whether the run has come to where the property demands or forbids
+    /// something. A property whose antecedent is met in no run holds of anything, and says nothing.
+    fn is_at_stake(&self, who: &Population) -> bool;
+
     /// How many writes of holders of the past the protected resource has refused, if this monitor is one.
     fn refused_writes(&self) -> u64 {
         0

@@ -145,6 +145,11 @@ impl Monitor<Election> for BestLeads {
         }
     }
 
+    fn is_at_stake(&self, who: &Population) -> bool {
+        // Somebody names a leader.
+        self.beliefs.live().any(|(process, belief)| belief.leader(process, who).is_some())
+    }
+
     fn at_end(&self, end: End, who: &Population) -> Verdict {
         let Some(preference) = &who.preference else {
             return Verdict::Holds;
