@@ -14,7 +14,7 @@ use crate::handlers::{Effect, Event, Handled, Handlers, Storage};
 use crate::intern::Interner;
 use crate::local::{Body, Item, Local};
 use crate::protocol::{Cause, Reacted, Reaction, Trouble};
-use crate::setting::{ANY_NUMBER, Setting, Timers};
+use crate::setting::{ANY_NUMBER, Setting};
 use crate::watching::{Sight, Watch};
 
 mod after;
@@ -58,7 +58,7 @@ impl Numbered {
             is_rotation_symmetric: symmetry::is_rotation_symmetric(facts, &*handlers, setting),
             facts: facts.clone(),
             handlers,
-            keeps_durations: setting.timers == Timers::MessagesFirst,
+            keeps_durations: setting.timers.have_order(),
             keeps_stored: setting.budget.recoveries > 0,
             amnesia: setting.budget.amnesia,
             clocks: setting.clocks,

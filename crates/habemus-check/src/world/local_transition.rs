@@ -27,6 +27,8 @@ pub(super) enum LocalKind {
     Delivery,
     Discarding,
     Client,
+    /// A client of a lock that is inside leaves in its own time: it will, but timers need not wait for it.
+    Leisure,
     /// A client asks for something that it may as well leave.
     Whim,
     Timer,
@@ -51,6 +53,11 @@ impl LocalTransition {
         self.is_ordinary() && self.kind != LocalKind::Whim
     }
 
+    /// Whether time stands still until it has happened, where messages are faster than timers.
+    pub(super) fn is_under_way(&self) -> bool {
+        self.is_owed() && self.kind != LocalKind::Leisure
+    }
+
     /// Whether it takes an item, sends nothing and no monitor sees it.
     pub(super) fn is_invisible(&self) -> bool {
         matches!(self.kind, LocalKind::Delivery | LocalKind::Discarding) && self.reflex.is_silent()
@@ -61,7 +68,7 @@ impl LocalTransition {
         let kind = match self.kind {
             LocalKind::Delivery => TransitionKind::Deliver(self.subject),
             LocalKind::Discarding => TransitionKind::Discard(self.subject),
-            LocalKind::Client | LocalKind::Whim => TransitionKind::Client,
+            LocalKind::Client | LocalKind::Leisure | LocalKind::Whim => TransitionKind::Client,
             LocalKind::Timer => TransitionKind::Timer { timer: self.subject, elapsed: 0 },
             LocalKind::Loss => TransitionKind::Lose(self.subject),
             LocalKind::Duplication => TransitionKind::Duplicate(self.subject),
@@ -98,8 +105,13 @@ impl Worker<'_> {
         let life = self.life(local);
         let mut causes = Vec::new();
         if life == Life::Up {
-            let is_whim = self.world.system.may_leave_it(local);
-            let kind = if is_whim { LocalKind::Whim } else { LocalKind::Client };
+            let system = &self.world.system;
+            let may_stay = self.world.setting.timers == Timers::LateClients && system.is_inside(local);
+            let kind = match (system.may_leave_it(local), may_stay) {
+                (true, _) => LocalKind::Whim,
+                (false, true) => LocalKind::Leisure,
+                (false, false) => LocalKind::Client,
+            };
             causes.push((kind, 0, Cause::Client));
             if self.world.setting.timers == Timers::AnyTime {
                 let timers = self.world.system.timers(local).iter().map(|running| running.timer);

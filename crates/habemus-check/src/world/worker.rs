@@ -13,7 +13,6 @@ use crate::protocol::{Judgement, Life, Transition, TransitionKind, Trouble};
 use crate::reactions::{Reflex, Reflexes};
 use crate::row::{append, put, situation};
 use crate::search::Search;
-use crate::setting::Timers;
 
 /// One thread's way to look steps up: tables of its own in front of what all share.
 pub(crate) struct Worker<'w> {
@@ -78,7 +77,7 @@ impl<'w> Worker<'w> {
         out.clear();
         let n = self.world.processes;
         let environment = Environment(state[self.world.environment_at()]);
-        let mut owed = 0;
+        let (mut owed, mut under_way) = (0, 0);
         for address in 0..n {
             self.each_transition(situation(state, address), |worker, transition| {
                 let after = match transition.kind {
@@ -89,6 +88,7 @@ impl<'w> Worker<'w> {
                     LocalKind::Loss | LocalKind::Duplication => return,
                     _ => {
                         owed += usize::from(transition.is_owed());
+                        under_way += usize::from(transition.is_under_way());
                         environment
                     }
                 };
@@ -98,7 +98,7 @@ impl<'w> Worker<'w> {
                 }
             })?;
         }
-        if owed == 0 && self.world.setting.timers == Timers::MessagesFirst {
+        if under_way == 0 && self.world.setting.timers.have_order() {
             owed += self.let_time_pass(state, out)?;
         }
         if environment.group() != 0 {

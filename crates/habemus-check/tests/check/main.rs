@@ -6,6 +6,7 @@ mod clock_shift;
 mod faults;
 mod guarantees;
 mod help;
+mod leases;
 mod mutants;
 mod oracle;
 mod pulses;

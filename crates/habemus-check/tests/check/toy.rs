@@ -125,8 +125,8 @@ fn what_never_ran_is_named() {
     let report = check(Server::OpensInTime, true).expect("it can be checked");
     assert!(report.never.is_empty(), "{:?}", report.never);
     // Under timers that wait for messages, a client that asks again and again keeps the server from opening.
-    let fifo = Setting { timers: Timers::MessagesFirst, ..setting(true) };
-    let report = check_with(Server::OpensInTime, &fifo).expect("it can be checked");
+    let timely = Setting { timers: Timers::MessagesFirst, ..setting(true) };
+    let report = check_with(Server::OpensInTime, &timely).expect("it can be checked");
     assert_eq!(report.never, ["message Grant", "timer"]);
 }
 

@@ -147,6 +147,8 @@ enum TimersArg {
     Any,
     /// Only when nothing else is under way, in the order of their deadlines.
     MessagesFirst,
+    /// The same, but whoever is inside a lock may stay while time passes.
+    LateClients,
 }
 
 fn fault() -> clap::builder::RangedI64ValueParser<u8> {
@@ -221,6 +223,7 @@ impl Check {
             }
             Some(TimersArg::Any) => setting.timers = Timers::AnyTime,
             Some(TimersArg::MessagesFirst) => setting.timers = Timers::MessagesFirst,
+            Some(TimersArg::LateClients) => setting.timers = Timers::LateClients,
         }
         let budget = &mut setting.budget;
         budget.crashes = self.crashes.unwrap_or(budget.crashes);

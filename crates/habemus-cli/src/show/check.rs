@@ -55,6 +55,7 @@ fn circumstances(scenario: &Scenario, setting: &Setting, report: &CheckReport) -
     let timers = match setting.timers {
         Timers::AnyTime => "timers at any time",
         Timers::MessagesFirst => "messages before timers",
+        Timers::LateClients => "messages before timers, late clients",
     };
     let clients = match (report.problem.as_str(), &setting.start) {
         ("mutual exclusion", _) if setting.entries == ANY_NUMBER => "any number of entries".to_owned(),
