@@ -2,6 +2,7 @@
 //!
 //! Exploration works on numbers alone. Handlers run only when a local state meets a cause for the first time.
 
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use habemus::clock::VectorClock;
@@ -20,7 +21,6 @@ use crate::watching::{Sight, Watch};
 mod after;
 mod facets;
 mod symmetry;
-use symmetry::Renaming;
 
 /// The processes of one system, numbered.
 pub(crate) struct Numbered {
@@ -37,6 +37,8 @@ pub(crate) struct Numbered {
     pub(crate) is_shift_invariant: bool,
     /// Whether states that differ by a rotation of all processes are one.
     pub(crate) is_rotation_symmetric: bool,
+    /// On how many steps shifts were tried.
+    shifted: AtomicUsize,
 }
 
 /// What a process did for each way to choose, nearly always one; `None` is a crash, which runs no handler.
@@ -62,6 +64,7 @@ impl Numbered {
             keeps_stored: setting.budget.recoveries > 0,
             amnesia: setting.budget.amnesia,
             clocks: setting.clocks,
+            shifted: AtomicUsize::new(0),
         }
     }
 
@@ -199,10 +202,10 @@ impl Numbered {
     fn reactions(&self, local: &Local, cause: Cause) -> Result<Reacted, Trouble> {
         let outcomes = self.outcomes(local, cause)?;
         let process = self.id(local.address);
-        if self.is_shift_invariant && !self.is_equivariant(Renaming::MUCH_LATER, local, cause, &outcomes)? {
+        if self.is_shift_invariant && !self.minds_no_shift(local, cause, &outcomes)? {
             return Err(Trouble::NotShiftInvariant { process, event: self.describe(local, cause) });
         }
-        if self.is_rotation_symmetric && !self.is_equivariant(Renaming::Rotation, local, cause, &outcomes)? {
+        if self.is_rotation_symmetric && !self.minds_no_rotation(local, cause, &outcomes)? {
             return Err(Trouble::NotRotationSymmetric { process, event: self.describe(local, cause) });
         }
         let mut reactions = Reacted::new();

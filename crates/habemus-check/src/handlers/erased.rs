@@ -212,7 +212,10 @@ impl<P: Process> Handlers for Erased<P> {
     fn min_time(&self, part: Part) -> Option<u64> {
         let visit_times = self.symmetries.clock_shift?;
         let mut min: Option<u64> = None;
-        let visit = &mut |time: &mut LamportClock| min = Some(min.map_or(time.0, |min| min.min(time.0)));
+        let visit = &mut |time: &mut LamportClock| {
+            let time = symmetry::time_of(*time);
+            min = Some(min.map_or(time, |min| min.min(time)));
+        };
         match part {
             Part::Process(process) => {
                 let mut process = self.processes.value(process).clone();
@@ -229,7 +232,7 @@ impl<P: Process> Handlers for Erased<P> {
     fn shifted(&self, part: Part, by: u64) -> u32 {
         self.changed(part, &|part| {
             if let Some(visit_times) = self.symmetries.clock_shift {
-                let shift = &mut |time: &mut LamportClock| time.0 = time.0.wrapping_add(by);
+                let shift = &mut |time: &mut LamportClock| symmetry::shift(time, by);
                 visit_times(part, &self.system.config, shift);
             }
         })
