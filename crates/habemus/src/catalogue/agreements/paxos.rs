@@ -20,7 +20,8 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "paxos | mutant-ignores-accepted | mutant-half-quorum | mutant-forgets-promise",
+            values: "paxos | mutant-ignores-accepted | mutant-half-quorum | mutant-forgets-promise | \
+                     mutant-earliest-accepted | mutant-unbound-acceptance",
             default: "paxos",
             help: "the rules, or the rules with a deliberate bug",
         },
@@ -45,6 +46,8 @@ pub(in crate::catalogue) fn build(
         ("mutant-ignores-accepted", Variant::MutantIgnoresAccepted),
         ("mutant-half-quorum", Variant::MutantHalfQuorum),
         ("mutant-forgets-promise", Variant::MutantForgetsPromise),
+        ("mutant-earliest-accepted", Variant::MutantEarliestAccepted),
+        ("mutant-unbound-acceptance", Variant::MutantUnboundAcceptance),
     ];
     let default = Config::default();
     let config = Config {

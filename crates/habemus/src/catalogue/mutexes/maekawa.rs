@@ -27,7 +27,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         },
         OptionSpec {
             name: "variant",
-            values: "complete | plain | mutant-untold | mutant-one-short",
+            values: "complete | plain | mutant-untold | mutant-one-short | mutant-keeps-vote | mutant-hopeful",
             default: "complete",
             help: "with votes that can be asked back, without (S1's, which deadlocks), or deliberately broken",
         },
@@ -67,6 +67,8 @@ pub(in crate::catalogue) fn build(
         ("plain", Variant::Plain),
         ("mutant-untold", Variant::MutantUntold),
         ("mutant-one-short", Variant::MutantOneShort),
+        ("mutant-keeps-vote", Variant::MutantKeepsVote),
+        ("mutant-hopeful", Variant::MutantHopeful),
     ];
     let variant = options.choice("variant", &variants)?.unwrap_or_default();
     let network = Complete::new(request.ids.len());

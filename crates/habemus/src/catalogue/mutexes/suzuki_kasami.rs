@@ -20,7 +20,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: "complete | mutant-forgetful",
+            values: "complete | mutant-forgetful | mutant-stale",
             default: "complete",
             help: "the paper's rules, or deliberately broken ones",
         },
@@ -37,7 +37,11 @@ pub(in crate::catalogue) fn build(
 ) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
-    let variants = [("complete", Variant::Complete), ("mutant-forgetful", Variant::MutantForgetful)];
+    let variants = [
+        ("complete", Variant::Complete),
+        ("mutant-forgetful", Variant::MutantForgetful),
+        ("mutant-stale", Variant::MutantStale),
+    ];
     let config = Config {
         holder: lock::holder(options)?,
         fencing: lock::fencing(options)?,
