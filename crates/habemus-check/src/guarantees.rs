@@ -29,6 +29,8 @@ pub const PROCESSES: u64 = 3;
 pub const PROBLEMS: [&str; 3] = ["election", "mutual exclusion", "agreement"];
 /// The states after which a row is left open.
 const MAX_STATES: u64 = 1_500_000;
+/// How often each client of a lock enters: what is left over of one entry meets the next.
+const LOCK_ENTRIES: u32 = 2;
 /// A row with at most so many states is quick: tests recheck it.
 pub const QUICK: u64 = 3_000;
 
@@ -56,6 +58,8 @@ pub struct Row {
 pub enum Cell {
     /// It holds in every run.
     Proved,
+    /// It holds in every run in which each client enters once; with more entries it is open.
+    ProvedOnce,
     /// A shortest run that breaks it has so many steps.
     Refuted(usize),
     /// A run with so many steps breaks it, and there may be a shorter one.
@@ -136,38 +140,35 @@ impl Model {
             && row.faults == self.faults()
     }
 
+    /// Checks one property, which is faster than all of them; `None` if the algorithm cannot be under such circumstances.
+    pub fn check_property(&self, property: &str, handle: &CheckHandle) -> Option<CheckReport> {
+        let options = self.named_options();
+        let properties = Properties::Named(vec![property.to_owned()]);
+        let clocks = property == NEEDS_CLOCKS;
+        checked(&self.request(&options), &Setting { properties, clocks, ..self.setting() }, handle)
+    }
+
     /// Checks it; `None` if the algorithm cannot be under such circumstances.
     pub fn check(&self, handle: &CheckHandle) -> Option<(Row, CheckReport)> {
         let setting = self.setting();
-        let options: BTreeMap<String, String> =
-            self.options().into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        let request = Request {
-            algorithm: self.entry.name,
-            ids: self.ids().into_iter().map(Id).collect(),
-            shape: None,
-            detector: None,
-            options: &options,
-            pulse: DEFAULT_PULSE,
-            seed: 1,
-            signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
+        let options = self.named_options();
+        let request = self.request(&options);
+        let report = decide(&request, &setting, handle)?;
+        // Where there are too many states for two entries, one may do.
+        let is_open = report.properties.iter().any(|line| line.verdict == Verdict::NotFound);
+        let may_enter_once = matches!(self.kind, Kind::Fault(_)) && setting.entries == LOCK_ENTRIES;
+        let once = Setting { entries: 1, ..setting };
+        let once = if is_open && may_enter_once { Some(decide(&request, &once, handle)?) } else { None };
+        let is_proved_once = |name: &str| {
+            let line = once.as_ref().and_then(|once| once.property(name));
+            line.is_some_and(|line| line.verdict == Verdict::Holds)
         };
-        let checked = |setting: &Setting| match check(&request, setting, handle) {
-            Ok(report) => Some(report),
-            Err(CheckError::Unfit(_) | CheckError::Setup(_)) => None,
-            Err(error) => unreachable!("an algorithm of the catalogue cannot be explored: {error}"),
-        };
-        let mut report = checked(&setting)?;
-        // To track which request happened before which makes more states: it is done for EM3 alone.
-        let alone = Properties::Named(vec![NEEDS_CLOCKS.to_owned()]);
-        if let Some(line) = report.properties.iter_mut().find(|line| line.name == NEEDS_CLOCKS) {
-            let apart = checked(&Setting { properties: alone, clocks: true, ..setting })?;
-            line.clone_from(apart.property(NEEDS_CLOCKS)?);
-        }
         let cells = report.properties.iter().filter_map(|line| {
             let cell = match line.verdict {
                 Verdict::Holds => Cell::Proved,
                 Verdict::Violated if line.shortest == Some(true) => Cell::Refuted(line.steps.unwrap_or(0)),
                 Verdict::Violated => Cell::RefutedWithin(line.steps.unwrap_or(0)),
+                Verdict::NotFound if is_proved_once(&line.name) => Cell::ProvedOnce,
                 Verdict::NotFound => Cell::Open,
                 Verdict::DoesNotApply => Cell::DoesNotApply,
                 Verdict::NotCovered => return None,
@@ -203,7 +204,28 @@ impl Model {
             Kind::Fault(fault) => fault.flags(),
             Kind::Case(case) => case.flags,
         };
-        format!("habemus check {} {ids}{options}{start}{flags}", self.entry.name)
+        let entries = match self.setting().entries {
+            entries if matches!(self.kind, Kind::Fault(_)) && entries > 1 => format!(" --entries {entries}"),
+            _ => String::new(),
+        };
+        format!("habemus check {} {ids}{options}{start}{entries}{flags}", self.entry.name)
+    }
+
+    fn request<'a>(&self, options: &'a BTreeMap<String, String>) -> Request<'a> {
+        Request {
+            algorithm: self.entry.name,
+            ids: self.ids().into_iter().map(Id).collect(),
+            shape: None,
+            detector: None,
+            options,
+            pulse: DEFAULT_PULSE,
+            seed: 1,
+            signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
+        }
+    }
+
+    fn named_options(&self) -> BTreeMap<String, String> {
+        self.options().into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
     fn ids(&self) -> Vec<u64> {
@@ -229,6 +251,10 @@ impl Model {
         let mut setting = Setting {
             timers: Timers::usual(self.entry),
             start,
+            entries: match self.kind {
+                Kind::Fault(_) if self.entry.problem == "mutual exclusion" => LOCK_ENTRIES,
+                _ => 1,
+            },
             properties: Properties::All,
             keep_going: true,
             max_states: Some(MAX_STATES),
@@ -239,6 +265,27 @@ impl Model {
             Kind::Case(case) => (case.change)(&mut setting),
         }
         setting
+    }
+}
+
+/// Checks every property; `None` if the algorithm cannot be under such circumstances.
+fn decide(request: &Request<'_>, setting: &Setting, handle: &CheckHandle) -> Option<CheckReport> {
+    let mut report = checked(request, setting, handle)?;
+    // To track which request happened before which makes more states: it is done for EM3 alone.
+    let alone = Properties::Named(vec![NEEDS_CLOCKS.to_owned()]);
+    if let Some(line) = report.properties.iter_mut().find(|line| line.name == NEEDS_CLOCKS) {
+        let apart = Setting { properties: alone, clocks: true, ..setting.clone() };
+        let apart = checked(request, &apart, handle)?;
+        line.clone_from(apart.property(NEEDS_CLOCKS)?);
+    }
+    Some(report)
+}
+
+fn checked(request: &Request<'_>, setting: &Setting, handle: &CheckHandle) -> Option<CheckReport> {
+    match check(request, setting, handle) {
+        Ok(report) => Some(report),
+        Err(CheckError::Unfit(_) | CheckError::Setup(_)) => None,
+        Err(error) => unreachable!("an algorithm of the catalogue cannot be explored: {error}"),
     }
 }
 
@@ -270,7 +317,7 @@ impl Cell {
     pub fn steps(self) -> Option<usize> {
         match self {
             Cell::Refuted(steps) | Cell::RefutedWithin(steps) => Some(steps),
-            Cell::Proved | Cell::Open | Cell::DoesNotApply => None,
+            Cell::Proved | Cell::ProvedOnce | Cell::Open | Cell::DoesNotApply => None,
         }
     }
 
@@ -278,6 +325,7 @@ impl Cell {
     pub fn show(self) -> String {
         match self {
             Cell::Proved => "✓".to_owned(),
+            Cell::ProvedOnce => "✓ once".to_owned(),
             Cell::Refuted(steps) => format!("✗ {steps}"),
             Cell::RefutedWithin(steps) => format!("✗ ≤ {steps}"),
             Cell::Open => "?".to_owned(),

@@ -57,8 +57,9 @@ impl Monitor<Mutex> for BoundedWaiting {
     }
 
     fn is_at_stake(&self, who: &Population) -> bool {
-        // Somebody has been overtaken as often as is fair.
-        self.requests.oldest().is_some_and(|(_, entries)| entries >= bound(who))
+        // Somebody has been overtaken as often as is fair, and another wants to enter.
+        let is_due = self.requests.oldest().is_some_and(|(_, entries)| entries >= bound(who));
+        is_due && self.requests.made_at.len() > 1
     }
 
     fn at_end(&self, _: End, _: &Population) -> Verdict {
@@ -165,6 +166,8 @@ mod tests {
             assert!(!run.monitor.is_at_stake(&run.who));
         }
         visit(&mut run, 3);
+        assert!(!run.monitor.is_at_stake(&run.who), "nobody else asks");
+        run.command(2, Command::Acquire);
         assert!(run.monitor.is_at_stake(&run.who));
     }
 
