@@ -140,7 +140,8 @@ impl Model {
             && row.faults == self.faults()
     }
 
-    /// Checks one property, which is faster than all of them; `None` if the algorithm cannot be under such circumstances.
+    /// Checks one property, which is faster than all of them; `None` if the algorithm cannot be under such
+    /// circumstances.
     pub fn check_property(&self, property: &str, handle: &CheckHandle) -> Option<CheckReport> {
         let options = self.named_options();
         let properties = Properties::Named(vec![property.to_owned()]);

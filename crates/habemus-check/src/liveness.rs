@@ -83,7 +83,8 @@ struct ComponentSearch<'w> {
     property: usize,
     /// The process that must be waiting all the time; `None`: anybody.
     whose: Option<usize>,
-    /// By state: when it was met, counted from 1, or 0 if it was not, and the earliest state on the stack that it leads to.
+    /// By state: when it was met, counted from 1, or 0 if it was not, and the earliest state on the stack
+    /// that it leads to.
     met: Vec<u32>,
     low: Vec<u32>,
     on_stack: Vec<bool>,
@@ -252,8 +253,8 @@ impl<'w> ComponentSearch<'w> {
         collected
     }
 
-    /// Whether a run can stay in the component, whose states are in order, for ever and be fair: no step is possible in all of its states
-    /// and leads out of it from each.
+    /// Whether a run can stay in the component, whose states are in order, for ever and be fair: no step is
+    /// possible in all of its states and leads out of it from each.
     fn is_fair_component(&mut self, component: &[StateId]) -> Result<bool, Trouble> {
         let mut inside = false;
         let mut taken: FxHashSet<Class> = FxHashSet::default();

@@ -89,8 +89,8 @@ impl Numbered {
         self.reactions(self.locals.value(local), cause)
     }
 
-    /// What comes of a timer at a process that crashes in the midst of it, for ever, when these of its messages are sent:
-    /// a set of bits.
+    /// What comes of a timer at a process that crashes in the midst of it, for ever, when these of its
+    /// messages are sent: a set of bits.
     pub(crate) fn halfway(
         &self,
         local: u32,
@@ -240,8 +240,8 @@ impl Numbered {
     }
 }
 
-/// What a handler does before it is cut short, when it is about to send the first message behind all of those that are
-/// kept. Some before that may be lost, too: they are in no order on their way out.
+/// What a handler does before it is cut short, when it is about to send the first message behind all of those
+/// that are kept. Some before that may be lost, too: they are in no order on their way out.
 pub(crate) fn cut_short(mut handled: Handled, kept: u32) -> Handled {
     let is_send = |effect: &Effect| matches!(effect, Effect::Send { .. });
     let sends = handled.effects.iter().enumerate().filter(|(_, effect)| is_send(effect));

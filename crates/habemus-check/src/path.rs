@@ -25,8 +25,8 @@ pub(crate) struct Violation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
     Shortest,
-    /// There may be a shorter one: there were too many runs to look at, or it is a cycle of a component that is nearest to
-    /// the beginning, while a shorter cycle may be further away.
+    /// There may be a shorter one: there were too many runs to look at, or it is a cycle of a component that
+    /// is nearest to the beginning, while a shorter cycle may be further away.
     AtMost,
 }
 

@@ -96,8 +96,8 @@ impl<'w> Reflexes<'w> {
         Ok(self.known.keep(key, reactions.iter().map(Reaction::parts)))
     }
 
-    /// What comes of a timer at a process that crashes in the midst of it, when these of its messages are sent: a set of
-    /// bits.
+    /// What comes of a timer at a process that crashes in the midst of it, when these of its messages are
+    /// sent: a set of bits.
     pub(crate) fn halfway(
         &mut self,
         local: u32,

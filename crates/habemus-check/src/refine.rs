@@ -106,8 +106,8 @@ fn find_cycles(world: &World, explored: &Explored, patience: &Patience<'_>) -> R
     })
 }
 
-/// Takes note of the runs that break something. A chosen run may be longer than needed: where orders of events were left
-/// out, all runs up to its length are searched for a shorter one, as far as there is time.
+/// Takes note of the runs that break something. A chosen run may be longer than needed: where orders of
+/// events were left out, all runs up to its length are searched for a shorter one, as far as there is time.
 fn tell(
     world: &World,
     explored: &Explored,

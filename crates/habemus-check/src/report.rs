@@ -48,8 +48,8 @@ pub struct CheckReport {
     /// Whether each thing that should happen in some run did in one: a system in which nothing happens breaks
     /// nothing.
     pub sometimes: Vec<SometimesLine>,
-    /// The kinds of messages that were never delivered, the timers that were set and never ran out, the handlers that
-    /// never ran: whatever is wrong there, no property shows it.
+    /// The kinds of messages that were never delivered, the timers that were set and never ran out, the
+    /// handlers that never ran: whatever is wrong there, no property shows it.
     pub never: Vec<String>,
     /// What else the reader should know.
     pub remarks: Vec<String>,

@@ -84,8 +84,8 @@ pub enum DeliveryOrder {
 pub enum Timers {
     /// At any time, however long they were set for: nothing is known about speed.
     AnyTime,
-    /// Only when nothing else is under way (a message, a notice of the oracle, a client's command), and then in the order
-    /// of their deadlines: everything else is faster than any timer.
+    /// Only when nothing else is under way (a message, a notice of the oracle, a client's command), and then
+    /// in the order of their deadlines: everything else is faster than any timer.
     MessagesFirst,
     /// The same, but whoever is inside a lock is as slow as it likes, and may stay there while time passes.
     LateClients,

@@ -119,7 +119,8 @@ impl World {
                 }
                 partial = grown;
             }
-            // What anybody says from now on is judged; a command that an election is begun with may not be seen.
+            // What anybody says from now on is judged; a command that an election is begun with may not be
+            // seen.
             let all_started = self.system.watching.number(vec![Seen::all_started()]);
             for InitialState { row, .. } in &mut partial {
                 let monitors = &mut row[self.monitors_at()];

@@ -27,7 +27,8 @@ impl<Q: Problem> Monitors<Q> {
         self.show(|monitor| monitor.observe(seen, population))
     }
 
-    /// Tells them that all processes have started; gives what that breaks, as [`observe`](Self::observe) does.
+    /// Tells them that all processes have started; gives what that breaks, as [`observe`](Self::observe)
+    /// does.
     pub fn all_started(&mut self, at: Duration, population: &Population) -> Vec<(&'static str, Violation)> {
         self.show(|monitor| monitor.all_started(at, population))
     }

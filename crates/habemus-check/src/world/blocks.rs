@@ -29,8 +29,8 @@ struct Block {
     /// The visible steps: `transitions[first..last]` of the table.
     first: u32,
     last: u32,
-    /// Where the process can come to rest, so that the run may end or time may pass: `ends[..]` of the table, from one to
-    /// the other.
+    /// Where the process can come to rest, so that the run may end or time may pass: `ends[..]` of the table,
+    /// from one to the other.
     ends: (u32, u32),
     /// Whether there is an invisible delivery.
     takes: bool,

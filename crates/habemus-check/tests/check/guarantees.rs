@@ -102,12 +102,14 @@ fn page(rows: &[Row]) -> String {
         "# What each algorithm guarantees\n\n\
          Every algorithm of the catalogue under every kind of fault, with {PROCESSES} processes if the row does not\n\
          say otherwise, by the model checker. ✓ is a proof: it holds in every run. ✗ is refuted, with the number of steps of a shortest run\n\
-         that breaks it, or at most so many where a shorter one may do. ? was not broken in the states that were reached, but these are not all. – was not put to\n\
-         the test: nothing ever happens of which the property demands anything, terms for example. **Bold** is what\n\
+         that breaks it, or at most so many where a shorter one may do. ? was not broken in the states that\n\
+         were reached, but these are not all. – was not put to the test: nothing ever happens of which the\n\
+         property demands anything, terms for example. **Bold** is what\n\
          the algorithm promises under the model that it was made for. `habemus guarantees` rechecks the whole\n\
          table; the tests recheck its quick rows. Elections are started by every choice of processes in the rows\n\
          without faults and with reordered messages, and by everybody in the others; each client of a lock\n\
-         enters twice, or once where it says so: with two entries there were too many states. EM3 is checked apart, as `--property EM3` does: it needs to know which request happened before\n\
+         enters twice, or once where it says so: with two entries there were too many states. EM3 is checked\n\
+         apart, as `--property EM3` does: it needs to know which request happened before\n\
          which, and that makes more states than the table counts.\n\n\
          A crash may come before anything else, and stays for ever unless a recovery is named. A partition heals\n\
          in the end. A row that is missing cannot be: in an algorithm that works in pulses nothing is late or lost,\n\

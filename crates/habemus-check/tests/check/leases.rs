@@ -1,4 +1,5 @@
-//! Leases, under late clients: messages are faster than timers, but whoever is inside may stay while time passes.
+//! Leases, under late clients: messages are faster than timers, but whoever is inside may stay while time
+//! passes.
 
 use habemus_check::{Timers, Verdict};
 

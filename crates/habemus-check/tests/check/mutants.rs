@@ -142,8 +142,9 @@ const ELSEWHERE: [(&str, &str); 5] = [
     // Both need to know how long a message takes beside a lease; the simulator does.
     ("majority", "mutant-unbound-recovery"),
     ("majority", "mutant-lease-from-answers"),
-    // Its shortest run has three ballots and a lost or late message, more steps than there is time for: with three
-    // processes nothing is broken in the first six million states. Unit tests of the algorithm catch it.
+    // Its shortest run has three ballots and a lost or late message, more steps than there is time for: with
+    // three processes nothing is broken in the first six million states. Unit tests of the algorithm catch
+    // it.
     ("paxos", "mutant-unbound-acceptance"),
 ];
 

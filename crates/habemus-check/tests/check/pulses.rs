@@ -1,4 +1,5 @@
-//! Crashes in the midst of a pulse: any set of messages may be out by then, whatever the order in which they are sent.
+//! Crashes in the midst of a pulse: any set of messages may be out by then, whatever the order in which they
+//! are sent.
 
 use std::time::Duration;
 

@@ -13,8 +13,8 @@ use habemus_check::{
 
 use crate::help::{model, setup};
 
-/// What a report says, the number of states aside. Where cycles are not looked for it depends on the order of the levels
-/// whether there might be one: what was not found counts as what does not exist.
+/// What a report says, the number of states aside. Where cycles are not looked for it depends on the order of
+/// the levels whether there might be one: what was not found counts as what does not exist.
 pub(crate) fn verdicts(report: &CheckReport) -> BTreeMap<String, (Verdict, Option<usize>)> {
     let unbroken = |verdict| if verdict == Verdict::NotFound { Verdict::Holds } else { verdict };
     report.properties.iter().map(|line| (line.name.clone(), (unbroken(line.verdict), line.steps))).collect()

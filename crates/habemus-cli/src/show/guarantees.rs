@@ -33,7 +33,8 @@ pub(crate) fn guarantees(rows: &[Row], different: &[String]) -> String {
         text.push_str(&wrap(&head, &cells.join("  "), WIDTH));
     }
     text.push('\n');
-    let legend = "✓ proved, once if only for one entry each, ✗ refuted in so many steps, ≤ if a shorter run may do, ? open, – not put to the test; ! marks a promise that a fault breaks; \
+    let legend = "✓ proved, once if only for one entry each, ✗ refuted in so many steps, ≤ if a shorter run \
+                  may do, ? open, – not put to the test; ! marks a promise that a fault breaks; \
                   then the number of states, + if there are more.";
     text.push_str(&wrap("", legend, WIDTH));
     for model in different {

@@ -41,8 +41,8 @@ pub enum Variant {
     MutantOneShort,
     /// A mutant: who gives a vote back counts it all the same, kept to show that the checker catches it.
     MutantKeepsVote,
-    /// A mutant: who gives a vote back does not count itself out at that voter, and keeps the votes of others, kept to show
-    /// that the checker catches it.
+    /// A mutant: who gives a vote back does not count itself out at that voter, and keeps the votes of
+    /// others, kept to show that the checker catches it.
     MutantHopeful,
 }
 

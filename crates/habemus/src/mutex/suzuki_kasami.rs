@@ -39,7 +39,8 @@ pub enum Variant {
     /// A mutant: who leaves does not note on the token that it has been served, and its next request passes for an
     /// old one, kept to show that the checker catches it.
     MutantForgetful,
-    /// A mutant: a request that has grown old on the way passes for a new one, kept to show that the checker catches it.
+    /// A mutant: a request that has grown old on the way passes for a new one, kept to show that the checker
+    /// catches it.
     MutantStale,
 }
 

@@ -249,8 +249,9 @@ fn the_mutants_are_what_they_say() {
     assert_eq!(p.process.stable, Stable::default());
 }
 
-/// Lamport: "An acceptor can accept a proposal numbered n iff it has not responded to a prepare request having a number
-/// greater than n." To accept a later ballot binds as much: else what a majority has accepted could be undone.
+/// Lamport: "An acceptor can accept a proposal numbered n iff it has not responded to a prepare request
+/// having a number greater than n." To accept a later ballot binds as much: else what a majority has accepted
+/// could be undone.
 #[test]
 fn to_accept_a_ballot_is_to_promise_it() {
     let accept = |p: &mut Harness<Paxos>| {

@@ -27,7 +27,8 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         },
         OptionSpec {
             name: "variant",
-            values: "complete | plain | mutant-untold | mutant-one-short | mutant-keeps-vote | mutant-hopeful",
+            values: "complete | plain | mutant-untold | mutant-one-short | mutant-keeps-vote | \
+                     mutant-hopeful",
             default: "complete",
             help: "with votes that can be asked back, without (S1's, which deadlocks), or deliberately broken",
         },
