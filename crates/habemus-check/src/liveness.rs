@@ -101,7 +101,7 @@ struct ComponentSearch<'w> {
 }
 
 /// What the search keeps for each state: see [`ComponentSearch`].
-const BYTES_PER_STATE: usize = 9;
+const BYTES_PER_STATE: u64 = 9;
 
 /// What counts as the same step in different states.
 type Class = (u8, TransitionKind);
@@ -124,7 +124,7 @@ impl<'w> ComponentSearch<'w> {
         patience: &'w Patience<'w>,
     ) -> Option<Self> {
         let room = explored.visited.lens().iter().max().map_or(0, |max| max * SHARDS);
-        patience.has_room(&explored.visited, (room * BYTES_PER_STATE) as u64).then(|| ComponentSearch {
+        patience.has_room(&explored.visited, room as u64 * BYTES_PER_STATE).then(|| ComponentSearch {
             world,
             explored,
             patience,

@@ -26,6 +26,8 @@ pub(crate) struct Searched {
     pub(crate) stop: Stop,
     /// The properties, as a set of bits, that hold if no run is known to break them.
     decided: u32,
+    /// Those whose antecedent was met.
+    at_stake: u32,
 }
 
 /// Whether there are runs without end that matter.
@@ -48,6 +50,7 @@ impl Searched {
         let first = explore(world, Search::planned(world), enough, handle)?;
         // What a run without end cannot break is decided once all states were reached, in whichever order.
         let safe = if first.stop == Stop::Exhausted { !first.counts.lacking } else { 0 };
+        let at_stake = first.counts.at_stake;
         let cycles = find_cycles(world, &first, &patience)?;
         let explored = match cycles {
             Cycles::None | Cycles::Possible | Cycles::Ignored => first,
@@ -74,7 +77,8 @@ impl Searched {
             (stop, ..) => stop,
         };
         let decided = if stop == Stop::Exhausted { u32::MAX } else { safe };
-        Ok(Searched { explored, cycles, violations, stop, decided })
+        let at_stake = at_stake | explored.counts.at_stake;
+        Ok(Searched { explored, cycles, violations, stop, decided, at_stake })
     }
 
     /// Whether a property that no run was found to break holds.
@@ -84,7 +88,7 @@ impl Searched {
 
     /// Whether the antecedent of a property was met in some run.
     pub(crate) fn was_at_stake(&self, property: usize) -> bool {
-        self.explored.counts.at_stake >> property & 1 == 1
+        self.at_stake >> property & 1 == 1
     }
 
     /// Whether there may be a shorter run than one that is told.

@@ -90,7 +90,7 @@ pub(crate) struct Check {
     /// Go on after a violation, until every property is decided.
     #[arg(long, help_heading = "Properties")]
     keep_going: bool,
-    /// Do not look for runs without end in which somebody waits for ever.
+    /// Do not look for runs without end in which somebody waits for ever; what these might break stays open.
     #[arg(long, help_heading = "Properties")]
     no_liveness: bool,
 
