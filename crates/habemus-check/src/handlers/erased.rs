@@ -73,9 +73,11 @@ impl<P: Process> Erased<P> {
             Event::Command { .. } => ran.command = true,
             Event::Suspicion { .. } => ran.suspicion = true,
         }
+        let has_kinds = !P::Message::kinds().is_empty();
         for effect in effects {
             match *effect {
-                Effect::Send { message, .. } => {
+                // Where all kinds are known, it is of no interest which were sent.
+                Effect::Send { message, .. } if !has_kinds => {
                     ran.sent.insert(self.messages.value(message).kind());
                 }
                 Effect::SetTimer { timer, .. } => {

@@ -36,6 +36,19 @@ pub(super) enum LocalKind {
     Duplication,
 }
 
+impl LocalKind {
+    /// The set of bits in which only this kind is.
+    #[inline]
+    pub(super) fn bit(self) -> u32 {
+        1 << self as u32
+    }
+
+    /// The kinds, as a set of bits, without which a run may end: neither a fault nor a client's whim need ever come.
+    pub(super) fn not_owed() -> u32 {
+        LocalKind::Loss.bit() | LocalKind::Duplication.bit() | LocalKind::Whim.bit()
+    }
+}
+
 impl LocalTransition {
     /// What it leads to.
     #[inline]
@@ -50,7 +63,7 @@ impl LocalTransition {
 
     /// Whether a run may not end before it: neither a fault nor a client's whim need ever come.
     pub(super) fn is_owed(&self) -> bool {
-        self.is_ordinary() && self.kind != LocalKind::Whim
+        self.kind.bit() & LocalKind::not_owed() == 0
     }
 
     /// Whether time stands still until it has happened, where messages are faster than timers.

@@ -77,7 +77,7 @@ impl<'w> Worker<'w> {
         out.clear();
         let n = self.world.processes;
         let environment = Environment(state[self.world.environment_at()]);
-        let (mut owed, mut under_way) = (0, 0);
+        let mut kinds = 0;
         for address in 0..n {
             self.each_transition(situation(state, address), |worker, transition| {
                 let after = match transition.kind {
@@ -87,8 +87,7 @@ impl<'w> Worker<'w> {
                     }
                     LocalKind::Loss | LocalKind::Duplication => return,
                     _ => {
-                        owed += usize::from(transition.is_owed());
-                        under_way += usize::from(transition.is_under_way());
+                        kinds |= transition.kind.bit();
                         environment
                     }
                 };
@@ -98,11 +97,13 @@ impl<'w> Worker<'w> {
                 }
             })?;
         }
+        let mut owed = kinds & !LocalKind::not_owed();
+        let under_way = owed & !LocalKind::Leisure.bit();
         if under_way == 0 && self.world.setting.timers.have_order() {
-            owed += self.let_time_pass(state, out)?;
+            owed |= u32::from(self.let_time_pass(state, out)? > 0);
         }
         if environment.group() != 0 {
-            owed += 1;
+            owed |= 1;
             self.begin_in(state, environment.with_group(0));
             self.emit(out, 0, TransitionKind::Heal, 0);
         }
