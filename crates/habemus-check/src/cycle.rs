@@ -1,19 +1,69 @@
 //! Whether the state graph has a cycle, so that some run goes on for ever.
 
-use crate::explore::Explored;
+use std::cell::Cell;
+
+use crate::explore::{Explored, Stop, memory};
 use crate::handle::CheckHandle;
 use crate::protocol::Trouble;
-use crate::visited::{SHARDS, StateId};
+use crate::visited::{SHARDS, StateId, Visited};
 use crate::world::{Successors, Worker, World};
+
+/// A search for cycles looks at the memory in use after so many states.
+const LOOK: u64 = 4096;
+
+/// How long to look for cycles, and why it ended early, if it did.
+pub(crate) struct Patience<'a> {
+    handle: &'a CheckHandle,
+    max_memory: Option<u64>,
+    looked: Cell<u64>,
+    over: Cell<Option<Stop>>,
+}
+
+impl<'a> Patience<'a> {
+    pub(crate) fn new(max_memory: Option<u64>, handle: &'a CheckHandle) -> Self {
+        Patience { handle, max_memory, looked: Cell::new(0), over: Cell::new(None) }
+    }
+
+    /// Why the search ended early.
+    pub(crate) fn over(&self) -> Option<Stop> {
+        self.over.get()
+    }
+
+    /// Takes note of another state that is looked at; says whether to go on.
+    pub(crate) fn go_on(&self, visited: &Visited) -> bool {
+        let looked = self.looked.replace(self.looked.get() + 1);
+        if !self.handle.count_cycle_search() {
+            self.over.set(Some(Stop::Interrupted));
+        } else if looked.is_multiple_of(LOOK) {
+            self.has_room(visited, 0);
+        }
+        self.over.get().is_none()
+    }
+
+    /// Whether there is room for so many bytes more.
+    pub(crate) fn has_room(&self, visited: &Visited, bytes: u64) -> bool {
+        if self.max_memory.is_some_and(|max| memory(visited).saturating_add(bytes) >= max) {
+            self.over.set(Some(Stop::Memory));
+        }
+        self.over.get().is_none()
+    }
+}
 
 /// Whether some run goes on for ever among those that were explored: whether a search in depth comes back to a state that it
 /// has not left yet. If it is stopped on the way, it has found none.
 ///
 /// What was left out makes no difference: a run without end can be taken in the chosen order, step by step, and never comes
 /// to its end that way either.
-pub(crate) fn has_cycle(world: &World, explored: &Explored, handle: &CheckHandle) -> Result<bool, Trouble> {
+pub(crate) fn has_cycle(
+    world: &World,
+    explored: &Explored,
+    patience: &Patience<'_>,
+) -> Result<bool, Trouble> {
     let lens = explored.visited.lens();
     let room = lens.iter().max().map_or(0, |max| max * SHARDS);
+    if !patience.has_room(&explored.visited, room as u64) {
+        return Ok(false);
+    }
     let mut stages = vec![Stage::Unmet; room];
     let worker = Worker::new(world, explored.search);
     let mut steps = Steps { world, explored, worker, successors: Successors::default() };
@@ -27,7 +77,7 @@ pub(crate) fn has_cycle(world: &World, explored: &Explored, handle: &CheckHandle
                 match stages[state.0 as usize] {
                     Stage::Done => {}
                     Stage::Begun => return Ok(true),
-                    Stage::Unmet if !handle.count_cycle_search() => return Ok(false),
+                    Stage::Unmet if !patience.go_on(&explored.visited) => return Ok(false),
                     Stage::Unmet => {
                         stages[state.0 as usize] = Stage::Begun;
                         way.push((state, open.len()));
@@ -94,5 +144,25 @@ impl Steps<'_> {
     fn find(&self, to: &mut Vec<StateId>) {
         let rows = self.successors.states.chunks_exact(self.world.width());
         to.extend(rows.filter_map(|row| self.explored.visited.find(row)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_for_cycles_ends_where_memory_ends_or_when_it_is_stopped() {
+        let (visited, handle) = (Visited::new(4), CheckHandle::default());
+        let free = Patience::new(None, &handle);
+        assert!(free.has_room(&visited, 1 << 40) && free.go_on(&visited));
+        let bounded = Patience::new(Some(1 << 40), &handle);
+        assert!(bounded.go_on(&visited) && !bounded.has_room(&visited, 1 << 40));
+        assert_eq!(bounded.over(), Some(Stop::Memory));
+        let narrow = Patience::new(Some(1), &handle);
+        assert!(!narrow.go_on(&visited));
+        handle.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(!free.go_on(&visited));
+        assert_eq!(free.over(), Some(Stop::Interrupted));
     }
 }

@@ -12,6 +12,7 @@ use crate::world::{InitialState, World};
 
 mod explorer;
 use explorer::Explorer;
+pub(crate) use explorer::memory;
 
 /// Why exploration ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub(crate) enum Stop {
     States,
     Memory,
     Interrupted,
+    /// All states were explored, but runs without end were not looked for.
+    Cycles,
 }
 
 /// Where a property was first seen to be broken.
@@ -54,7 +57,7 @@ pub(crate) struct Explored {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) transitions: u64,
-    /// States in which nothing but faults can happen.
+    /// States in which nothing is owed: a run may end there.
     pub(crate) quiet: u64,
     /// States of which only an ample set was expanded: the steps of one process.
     pub(crate) reduced: u64,
@@ -62,6 +65,8 @@ pub(crate) struct Counts {
     pub(crate) merged: u64,
     /// The properties, as a set of bits, that would be broken if nothing more happened in some state.
     pub(crate) lacking: u32,
+    /// The properties, as a set of bits, whose antecedent is met in some state.
+    pub(crate) at_stake: u32,
     /// Whether a step leads to a state that is no further from the beginning. Every cycle has such a step.
     leads_back: bool,
 }
@@ -74,6 +79,7 @@ impl Counts {
             reduced: self.reduced + other.reduced,
             merged: self.merged + other.merged,
             lacking: self.lacking | other.lacking,
+            at_stake: self.at_stake | other.at_stake,
             leads_back: self.leads_back || other.leads_back,
         }
     }
@@ -104,11 +110,11 @@ const PIECE: usize = 256;
 /// A level of fewer states is explored by one thread: there is little to share.
 const NARROW: usize = 1024;
 
-/// Explores every state, as far as the search goes.
+/// Explores every state, as far as the search goes, or until so many properties are broken.
 pub(crate) fn explore(
     world: &World,
     search: Search,
-    properties: usize,
+    enough: usize,
     handle: &CheckHandle,
 ) -> Result<Explored, Trouble> {
     let visited = Visited::new(world.width());
@@ -125,15 +131,7 @@ pub(crate) fn explore(
     let mut lows = vec![0; SHARDS];
     let mut levels: Vec<Vec<usize>> = Vec::new();
     let stop = loop {
-        for explorer in &mut explorers {
-            for (property, state) in explorer.found.drain(..) {
-                if violations.iter().all(|violation| violation.property != property) {
-                    let state = visited.find(&state).expect("what was found was reached");
-                    violations.push(FirstViolation { property, state });
-                }
-            }
-        }
-        let enough = if world.setting.keep_going { properties.max(1) } else { 1 };
+        collect(&mut explorers, &visited, &mut violations);
         if violations.len() >= enough {
             break Stop::Decided;
         }
@@ -143,9 +141,8 @@ pub(crate) fn explore(
         if pieces.is_empty() {
             break Stop::Exhausted;
         }
-        if search.max_depth.is_some_and(|max| depth > max) {
-            break Stop::Depth;
-        }
+        let is_last = search.max_depth.is_some_and(|max| depth >= max);
+        explorers.iter_mut().for_each(|explorer| explorer.is_last = is_last);
         handle.depth.store(depth, Ordering::Relaxed);
         let halted = Mutex::new(None);
         let next = AtomicUsize::new(0);
@@ -173,12 +170,31 @@ pub(crate) fn explore(
         }
         lows = highs;
         depth += 1;
+        if is_last {
+            // So many steps were taken; what can follow was only looked at to see whether a run ends here.
+            collect(&mut explorers, &visited, &mut violations);
+            break match explorers.iter().any(|explorer| explorer.leads_beyond) {
+                _ if violations.len() >= enough => Stop::Decided,
+                true => Stop::Depth,
+                false => Stop::Exhausted,
+            };
+        }
     };
     reached |= explorers.iter().fold(0, |all, explorer| all | explorer.worker.reached);
     let counts = explorers.iter().fold(Counts::default(), |all, explorer| all.and(explorer.counts));
     drop(explorers);
     let depth = depth.saturating_sub(1);
     Ok(Explored { search, visited, levels, initial, violations, stop, depth, reached, counts })
+}
+
+/// Takes note of the properties that explorers found to be broken first.
+fn collect(explorers: &mut [Explorer<'_>], visited: &Visited, violations: &mut Vec<FirstViolation>) {
+    for (property, state) in explorers.iter_mut().flat_map(|explorer| explorer.found.drain(..)) {
+        if violations.iter().all(|violation| violation.property != property) {
+            let state = visited.find(&state).expect("what was found was reached");
+            violations.push(FirstViolation { property, state });
+        }
+    }
 }
 
 /// A piece of a level: some states of a shard.

@@ -10,6 +10,9 @@ pub const MAX_PROCESSES: usize = 32;
 /// Every choice of those who start is tried for at most this many processes.
 const MAX_STARTERS: usize = 10;
 
+/// Who crashes in a pulse has sent any subset of its messages: for more processes there are too many.
+const MAX_CRASHING_IN_PULSES: usize = 12;
+
 /// The setting as it applies to this system, or why it does not.
 pub(crate) fn fit(facts: &Facts, setting: &Setting) -> Result<Setting, CheckError> {
     let unfit = |reason: String| Err(CheckError::Unfit(reason));
@@ -45,6 +48,11 @@ pub(crate) fn fit(facts: &Facts, setting: &Setting) -> Result<Setting, CheckErro
     }
     if facts.one_shot && setting.start == Start::EveryChoice && count > MAX_STARTERS {
         return unfit(format!("name those who start: there are too many choices among {count} processes"));
+    }
+    if facts.synchronous && budget.crashes > 0 && count > MAX_CRASHING_IN_PULSES {
+        return unfit(format!(
+            "crashes in the midst of a pulse can be explored for at most {MAX_CRASHING_IN_PULSES} processes"
+        ));
     }
     let only_crashes = Budget { crashes: 0, ..*budget }.is_empty();
     if facts.synchronous && !only_crashes {

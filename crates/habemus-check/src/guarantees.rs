@@ -30,6 +30,8 @@ pub const PROBLEMS: [ProblemKind; 3] =
     [ProblemKind::Election, ProblemKind::MutualExclusion, ProblemKind::Agreement];
 /// The states after which a row is left open.
 const MAX_STATES: u64 = 1_500_000;
+/// How often each client of a lock enters: what is left over of one entry meets the next.
+const LOCK_ENTRIES: u32 = 2;
 /// A row with at most so many states is quick: tests recheck it.
 pub const QUICK: u64 = 3_000;
 
@@ -57,10 +59,16 @@ pub struct Row {
 pub enum Cell {
     /// It holds in every run.
     Proved,
+    /// It holds in every run in which each client enters once; with more entries it is open.
+    ProvedOnce,
     /// A shortest run that breaks it has so many steps.
     Refuted(usize),
+    /// A run with so many steps breaks it, and there may be a shorter one.
+    RefutedWithin(usize),
     /// It was not broken in the states that were reached, but these are not all.
     Open,
+    /// Nothing ever happens of which it demands anything.
+    DoesNotApply,
 }
 
 /// One model of the table.
@@ -87,8 +95,9 @@ pub fn models() -> Vec<Model> {
         let of_entry = |variant, kind| Model { entry, variant, kind };
         // What an agreement must withstand is no matter of crashes alone: it has cases of its own.
         if entry.problem != ProblemKind::Agreement {
-            // Timers that are never trusted cannot be wrong.
-            let can_be = |fault: &Fault| *fault != Fault::WrongTimeouts || usual == Timers::MessagesFirst;
+            // Timers that are never trusted cannot be wrong, and pulses are not late.
+            let is_trusting = usual == Timers::MessagesFirst && !entry.is_synchronous();
+            let can_be = |fault: &Fault| *fault != Fault::WrongTimeouts || is_trusting;
             let faults = FAULTS.into_iter().filter(can_be);
             models.extend(faults.map(|fault| of_entry(None, Kind::Fault(fault))));
             let variants = variants(entry).into_iter();
@@ -130,38 +139,40 @@ impl Model {
             && row.faults == self.faults()
     }
 
+    /// Checks one property, which is faster than all of them; `None` if the algorithm cannot be under such
+    /// circumstances.
+    pub fn check_property(&self, property: &str, handle: &CheckHandle) -> Option<CheckReport> {
+        let options = self.named_options();
+        let properties = Properties::Named(vec![property.to_owned()]);
+        let clocks = property == NEEDS_CLOCKS;
+        checked(&self.request(&options), &Setting { properties, clocks, ..self.setting() }, handle)
+    }
+
     /// Checks it; `None` if the algorithm cannot be under such circumstances.
     pub fn check(&self, handle: &CheckHandle) -> Option<(Row, CheckReport)> {
         let setting = self.setting();
-        let options: BTreeMap<String, String> =
-            self.options().into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        let request = Request {
-            algorithm: self.entry.name,
-            ids: self.ids().into_iter().map(Id).collect(),
-            shape: None,
-            detector: None,
-            options: &options,
-            pulse: DEFAULT_PULSE,
-            seed: 1,
-            signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
+        let options = self.named_options();
+        let request = self.request(&options);
+        let report = decide(&request, &setting, handle)?;
+        // Where there are too many states for two entries, one may do.
+        let is_open = report.properties.iter().any(|line| line.verdict == CheckVerdict::NotFound);
+        let may_enter_once = matches!(self.kind, Kind::Fault(_)) && setting.entries == LOCK_ENTRIES;
+        let once = Setting { entries: 1, ..setting };
+        let once = if is_open && may_enter_once { Some(decide(&request, &once, handle)?) } else { None };
+        let is_proved_once = |name: &str| {
+            let line = once.as_ref().and_then(|once| once.property(name));
+            line.is_some_and(|line| line.verdict == CheckVerdict::Holds)
         };
-        let checked = |setting: &Setting| match check(&request, setting, handle) {
-            Ok(report) => Some(report),
-            Err(CheckError::Unfit(_) | CheckError::Setup(_)) => None,
-            Err(error) => unreachable!("an algorithm of the catalogue cannot be explored: {error}"),
-        };
-        let mut report = checked(&setting)?;
-        // To track which request happened before which makes more states: it is done for EM3 alone.
-        let alone = Properties::Named(vec![NEEDS_CLOCKS.to_owned()]);
-        if let Some(line) = report.properties.iter_mut().find(|line| line.name == NEEDS_CLOCKS) {
-            let apart = checked(&Setting { properties: alone, clocks: true, ..setting })?;
-            line.clone_from(apart.property(NEEDS_CLOCKS)?);
-        }
         let cells = report.properties.iter().filter_map(|line| {
             let cell = match line.verdict {
                 CheckVerdict::Holds => Cell::Proved,
-                CheckVerdict::Violated => Cell::Refuted(line.steps.unwrap_or(0)),
+                CheckVerdict::Violated if line.shortest == Some(true) => {
+                    Cell::Refuted(line.steps.unwrap_or(0))
+                }
+                CheckVerdict::Violated => Cell::RefutedWithin(line.steps.unwrap_or(0)),
+                CheckVerdict::NotFound if is_proved_once(&line.name) => Cell::ProvedOnce,
                 CheckVerdict::NotFound => Cell::Open,
+                CheckVerdict::DoesNotApply => Cell::DoesNotApply,
                 CheckVerdict::NotCovered => return None,
             };
             Some((line.name.clone(), cell))
@@ -197,7 +208,28 @@ impl Model {
             Kind::Fault(fault) => fault.flags(),
             Kind::Case(case) => case.flags,
         };
-        format!("habemus check {} {ids}{options}{start}{flags}", self.entry.name)
+        let entries = match self.setting().entries {
+            entries if matches!(self.kind, Kind::Fault(_)) && entries > 1 => format!(" --entries {entries}"),
+            _ => String::new(),
+        };
+        format!("habemus check {} {ids}{options}{start}{entries}{flags}", self.entry.name)
+    }
+
+    fn request<'a>(&self, options: &'a BTreeMap<String, String>) -> Request<'a> {
+        Request {
+            algorithm: self.entry.name,
+            ids: self.ids().into_iter().map(Id).collect(),
+            shape: None,
+            detector: None,
+            options,
+            pulse: DEFAULT_PULSE,
+            seed: 1,
+            signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
+        }
+    }
+
+    fn named_options(&self) -> BTreeMap<String, String> {
+        self.options().into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
     fn ids(&self) -> Vec<u64> {
@@ -223,6 +255,10 @@ impl Model {
         let mut setting = Setting {
             timers: Timers::usual(self.entry),
             start,
+            entries: match self.kind {
+                Kind::Fault(_) if self.entry.problem == ProblemKind::MutualExclusion => LOCK_ENTRIES,
+                _ => 1,
+            },
             properties: Properties::All,
             keep_going: true,
             max_states: Some(MAX_STATES),
@@ -233,6 +269,27 @@ impl Model {
             Kind::Case(case) => (case.change)(&mut setting),
         }
         setting
+    }
+}
+
+/// Checks every property; `None` if the algorithm cannot be under such circumstances.
+fn decide(request: &Request<'_>, setting: &Setting, handle: &CheckHandle) -> Option<CheckReport> {
+    let mut report = checked(request, setting, handle)?;
+    // To track which request happened before which makes more states: it is done for EM3 alone.
+    let alone = Properties::Named(vec![NEEDS_CLOCKS.to_owned()]);
+    if let Some(line) = report.properties.iter_mut().find(|line| line.name == NEEDS_CLOCKS) {
+        let apart = Setting { properties: alone, clocks: true, ..setting.clone() };
+        let apart = checked(request, &apart, handle)?;
+        line.clone_from(apart.property(NEEDS_CLOCKS)?);
+    }
+    Some(report)
+}
+
+fn checked(request: &Request<'_>, setting: &Setting, handle: &CheckHandle) -> Option<CheckReport> {
+    match check(request, setting, handle) {
+        Ok(report) => Some(report),
+        Err(CheckError::Unfit(_) | CheckError::Setup(_)) => None,
+        Err(error) => unreachable!("an algorithm of the catalogue cannot be explored: {error}"),
     }
 }
 
@@ -260,12 +317,23 @@ impl Row {
 }
 
 impl Cell {
+    /// How many steps a run that breaks the property has, if one does.
+    pub fn steps(self) -> Option<usize> {
+        match self {
+            Cell::Refuted(steps) | Cell::RefutedWithin(steps) => Some(steps),
+            Cell::Proved | Cell::ProvedOnce | Cell::Open | Cell::DoesNotApply => None,
+        }
+    }
+
     /// The cell in a table: a proof, the length of a counterexample, or neither.
     pub fn show(self) -> String {
         match self {
             Cell::Proved => "✓".to_owned(),
+            Cell::ProvedOnce => "✓ once".to_owned(),
             Cell::Refuted(steps) => format!("✗ {steps}"),
+            Cell::RefutedWithin(steps) => format!("✗ ≤ {steps}"),
             Cell::Open => "?".to_owned(),
+            Cell::DoesNotApply => "–".to_owned(),
         }
     }
 }

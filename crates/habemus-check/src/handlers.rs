@@ -39,6 +39,9 @@ pub(crate) trait Handlers: Send + Sync {
     /// What there is to show of a timer.
     fn timer(&self, timer: u32) -> Described;
 
+    /// What has never happened to a process so far.
+    fn never(&self) -> Vec<Never>;
+
     /// How two timers are ordered, whatever their numbers.
     fn compare_timers(&self, one: u32, other: u32) -> Ordering;
 
@@ -63,6 +66,19 @@ pub(crate) trait Handlers: Send + Sync {
 pub(crate) enum Part {
     Process(u32),
     Message(u32),
+}
+
+/// Something that has never happened to a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Never {
+    /// No message of this kind was delivered.
+    Message(&'static str),
+    /// No timer with this name ran out, though one was set.
+    Timer(String),
+    /// No client gave a command.
+    Command,
+    /// The detector said nothing.
+    Suspicion,
 }
 
 /// What happens to a process.

@@ -11,7 +11,7 @@ use rustc_hash::FxHasher;
 #[derive(Debug)]
 pub(crate) struct Interner<T> {
     values: boxcar::Vec<T>,
-    /// Half of each value's hash, so that a table that grows need not look at the values, and its number.
+    /// Each value's hash, folded, so that a table that grows need not look at the values, and its number.
     numbers: Mutex<HashTable<(u32, u32)>>,
 }
 
@@ -48,7 +48,12 @@ fn insert(numbers: &mut HashTable<(u32, u32)>, half: u32, number: usize) -> u32 
 fn half_of_hash<T: Hash>(value: &T) -> u32 {
     let mut hasher = FxHasher::default();
     value.hash(&mut hasher);
-    (hasher.finish() >> 32) as u32
+    folded(hasher.finish())
+}
+
+/// Both halves of a hash in one: on a 32-bit machine the upper half is empty.
+fn folded(hash: u64) -> u32 {
+    (hash >> 32) as u32 ^ hash as u32
 }
 
 /// The table wants bits everywhere.
@@ -66,6 +71,12 @@ mod tests {
         let numbers = ["a", "b", "a"].map(|value| interner.number(value));
         assert_eq!(numbers, [0, 1, 0]);
         assert_eq!(*interner.value(1), "b");
+    }
+
+    #[test]
+    fn hashes_of_32_bits_are_told_apart() {
+        assert_ne!(folded(1), folded(2));
+        assert_ne!(folded(1 << 32), folded(2 << 32));
     }
 
     #[test]

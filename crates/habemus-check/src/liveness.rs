@@ -17,9 +17,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::cycle::Patience;
 use crate::explore::Explored;
-use crate::handle::CheckHandle;
-use crate::path::{Violation, path_through, states_to};
+use crate::path::{Length, Violation, path_through, states_to};
 use crate::protocol::{Transition, TransitionKind, Trouble};
 use crate::row::situation;
 use crate::setting::ANY_NUMBER;
@@ -32,14 +32,14 @@ pub(crate) fn find(
     world: &World,
     explored: &Explored,
     property: usize,
-    handle: &CheckHandle,
+    patience: &Patience<'_>,
 ) -> Result<Option<Violation>, Trouble> {
     if world.setting.entries != ANY_NUMBER || world.system.facts.one_shot {
-        return find_for(world, explored, property, None, handle);
+        return find_for(world, explored, property, None, patience);
     }
     // There is always somebody who waits: what must not be is that it is always the same one.
     for address in 0..world.processes() {
-        if let Some(violation) = find_for(world, explored, property, Some(address), handle)? {
+        if let Some(violation) = find_for(world, explored, property, Some(address), patience)? {
             return Ok(Some(violation));
         }
     }
@@ -51,9 +51,9 @@ fn find_for(
     explored: &Explored,
     property: usize,
     whose: Option<usize>,
-    handle: &CheckHandle,
+    patience: &Patience<'_>,
 ) -> Result<Option<Violation>, Trouble> {
-    let mut search = ComponentSearch::new(world, explored, property, handle);
+    let Some(mut search) = ComponentSearch::new(world, explored, property, patience) else { return Ok(None) };
     search.whose = whose;
     let roots = search.lacking_states();
     loop {
@@ -61,7 +61,7 @@ fn find_for(
         for &root in &roots {
             search.components_from(root)?;
         }
-        if handle.is_stopped() {
+        if patience.over().is_some() {
             return Ok(None);
         }
         if search.draws.len() == draws {
@@ -77,65 +77,77 @@ fn find_for(
 struct ComponentSearch<'w> {
     world: &'w World,
     explored: &'w Explored,
-    handle: &'w CheckHandle,
+    patience: &'w Patience<'w>,
     worker: Worker<'w>,
     successors: Successors,
     property: usize,
     /// The process that must be waiting all the time; `None`: anybody.
     whose: Option<usize>,
-    /// By state: when it was met, counted from 1, and the earliest state on the stack that it leads to.
-    met: FxHashMap<StateId, u32>,
-    low: FxHashMap<StateId, u32>,
+    /// By state: when it was met, counted from 1, or 0 if it was not, and the earliest state on the stack
+    /// that it leads to.
+    met: Vec<u32>,
+    low: Vec<u32>,
+    on_stack: Vec<bool>,
     stack: Vec<StateId>,
-    on_stack: FxHashSet<StateId>,
+    /// How many states were met.
+    count: u32,
+    /// The states that are being visited, and where in `open` what comes after each begins.
+    way: Vec<(StateId, usize)>,
+    open: Vec<StateId>,
     /// The fair component to which the shortest way leads, of those found so far.
     nearest: Option<Component>,
     /// Draws of which some outcome leads out of the component that another outcome stays in.
     draws: FxHashSet<(StateId, Class)>,
 }
 
+/// What the search keeps for each state: see [`ComponentSearch`].
+const BYTES_PER_STATE: u64 = 9;
+
 /// What counts as the same step in different states.
 type Class = (u8, TransitionKind);
 
 /// A component in which a fair run can stay for ever.
 struct Component {
+    /// In order.
     states: Vec<StateId>,
     /// The state of it that is nearest to the beginning.
     first: StateId,
     depth: usize,
 }
 
-/// A state whose successors are being visited.
-struct Frame {
-    state: StateId,
-    next: Vec<StateId>,
-}
-
 impl<'w> ComponentSearch<'w> {
-    fn new(world: &'w World, explored: &'w Explored, property: usize, handle: &'w CheckHandle) -> Self {
-        ComponentSearch {
+    /// A search that has not begun; `None` if there is no room for it.
+    fn new(
+        world: &'w World,
+        explored: &'w Explored,
+        property: usize,
+        patience: &'w Patience<'w>,
+    ) -> Option<Self> {
+        let room = explored.visited.lens().iter().max().map_or(0, |max| max * SHARDS);
+        patience.has_room(&explored.visited, room as u64 * BYTES_PER_STATE).then(|| ComponentSearch {
             world,
             explored,
-            handle,
+            patience,
             worker: Worker::new(world, explored.search),
             successors: Successors::labelled(),
             property,
             whose: None,
-            met: FxHashMap::default(),
-            low: FxHashMap::default(),
+            met: vec![0; room],
+            low: vec![0; room],
+            on_stack: vec![false; room],
             stack: Vec::new(),
-            on_stack: FxHashSet::default(),
+            count: 0,
+            way: Vec::new(),
+            open: Vec::new(),
             nearest: None,
             draws: FxHashSet::default(),
-        }
+        })
     }
 
     /// Begins anew, but for the draws.
     fn forget(&mut self) {
-        self.met.clear();
-        self.low.clear();
-        self.stack.clear();
-        self.on_stack.clear();
+        self.met.fill(0);
+        self.count = 0;
     }
 
     /// The states in which the property would be broken if nothing more happened.
@@ -160,12 +172,11 @@ impl<'w> ComponentSearch<'w> {
 
     /// Where ordinary steps lead, faults aside, as far as the property stays lacking: a run without end has
     /// only so many faults.
-    fn next(&mut self, state: StateId) -> Result<Vec<StateId>, Trouble> {
+    fn next(&mut self, state: StateId, next: &mut Vec<StateId>) -> Result<(), Trouble> {
         let row = self.explored.visited.state(state);
         let mut successors = std::mem::take(&mut self.successors);
         self.worker.expand(&row, &mut successors)?;
         let transitions = successors.transitions.as_deref().unwrap_or_default();
-        let mut next = Vec::new();
         for (row, transition) in successors.states.chunks_exact(self.world.width()).zip(transitions) {
             if is_ordinary(*transition)
                 && !self.draws.contains(&(state, class(*transition)))
@@ -176,44 +187,39 @@ impl<'w> ComponentSearch<'w> {
             }
         }
         self.successors = successors;
-        Ok(next)
+        Ok(())
     }
 
     /// Finishes every component that can be reached from `root`.
     fn components_from(&mut self, root: StateId) -> Result<(), Trouble> {
-        if self.met.contains_key(&root) || self.handle.is_stopped() {
+        if self.met[root.0 as usize] != 0 || self.patience.over().is_some() {
             return Ok(());
         }
-        let mut frames = vec![self.enter(root)?];
-        while let Some(frame) = frames.last_mut() {
-            let state = frame.state;
-            if let Some(next) = frame.next.pop() {
-                if self.on_stack.contains(&next) {
-                    let low = self.met[&next].min(self.low[&state]);
-                    self.low.insert(state, low);
-                } else if !self.met.contains_key(&next) {
-                    if !self.handle.count_cycle_search() {
+        self.enter(root)?;
+        while let Some(&(state, first)) = self.way.last() {
+            let at = state.0 as usize;
+            if self.open.len() > first {
+                let Some(next) = self.open.pop() else { break };
+                if self.on_stack[next.0 as usize] {
+                    self.low[at] = self.low[at].min(self.met[next.0 as usize]);
+                } else if self.met[next.0 as usize] == 0 {
+                    if !self.patience.go_on(&self.explored.visited) {
                         return Ok(());
                     }
-                    let frame = self.enter(next)?;
-                    frames.push(frame);
+                    self.enter(next)?;
                 }
                 continue;
             }
-            frames.pop();
-            if let Some(parent) = frames.last() {
-                let low = self.low[&state].min(self.low[&parent.state]);
-                self.low.insert(parent.state, low);
+            self.way.pop();
+            if let Some((parent, _)) = self.way.last() {
+                let parent = parent.0 as usize;
+                self.low[parent] = self.low[parent].min(self.low[at]);
             }
-            if self.low[&state] == self.met[&state] {
-                let mut component = Vec::new();
-                while let Some(member) = self.stack.pop() {
-                    self.on_stack.remove(&member);
-                    component.push(member);
-                    if member == state {
-                        break;
-                    }
-                }
+            if self.low[at] == self.met[at] {
+                let first = self.stack.iter().rposition(|&member| member == state);
+                let component =
+                    self.stack.split_off(first.expect("a state is on the stack until it is done"));
+                component.iter().for_each(|member| self.on_stack[member.0 as usize] = false);
                 self.consider(component)?;
             }
         }
@@ -221,7 +227,8 @@ impl<'w> ComponentSearch<'w> {
     }
 
     /// Keeps a component if it is fair and nearer than those found before.
-    fn consider(&mut self, states: Vec<StateId>) -> Result<(), Trouble> {
+    fn consider(&mut self, mut states: Vec<StateId>) -> Result<(), Trouble> {
+        states.sort_unstable();
         if !self.is_fair_component(&states)? {
             return Ok(());
         }
@@ -233,19 +240,22 @@ impl<'w> ComponentSearch<'w> {
         Ok(())
     }
 
-    fn enter(&mut self, state: StateId) -> Result<Frame, Trouble> {
-        let number = self.met.len() as u32 + 1;
-        self.met.insert(state, number);
-        self.low.insert(state, number);
+    fn enter(&mut self, state: StateId) -> Result<(), Trouble> {
+        self.count += 1;
+        self.met[state.0 as usize] = self.count;
+        self.low[state.0 as usize] = self.count;
+        self.on_stack[state.0 as usize] = true;
         self.stack.push(state);
-        self.on_stack.insert(state);
-        Ok(Frame { state, next: self.next(state)? })
+        self.way.push((state, self.open.len()));
+        let mut open = std::mem::take(&mut self.open);
+        let collected = self.next(state, &mut open);
+        self.open = open;
+        collected
     }
 
-    /// Whether a run can stay in the component for ever and be fair: no step is possible in all of its states
-    /// and leads out of it from each.
+    /// Whether a run can stay in the component, whose states are in order, for ever and be fair: no step is
+    /// possible in all of its states and leads out of it from each.
     fn is_fair_component(&mut self, component: &[StateId]) -> Result<bool, Trouble> {
-        let members: FxHashSet<StateId> = component.iter().copied().collect();
         let mut inside = false;
         let mut taken: FxHashSet<Class> = FxHashSet::default();
         let mut always: Option<FxHashSet<Class>> = None;
@@ -266,7 +276,8 @@ impl<'w> ComponentSearch<'w> {
                 if owed {
                     possible.insert(class(*transition));
                 }
-                let staying = self.explored.visited.find(next).is_some_and(|id| members.contains(&id));
+                let staying =
+                    self.explored.visited.find(next).is_some_and(|id| component.binary_search(&id).is_ok());
                 if staying { &mut stays } else { &mut leaves }.insert(class(*transition));
             }
             for &step in stays.iter().filter(|&&step| !self.draws.contains(&(member, step))) {
@@ -296,17 +307,19 @@ impl<'w> ComponentSearch<'w> {
         let cycle = path_through(self.world, self.explored, &states)?.steps.len();
         states.extend(self.round(component.first, &component.states)?);
         let path = path_through(self.world, self.explored, &states)?;
-        Ok(Violation { path, cycle: Some(cycle) })
+        Ok(Violation { path, cycle: Some(cycle), length: Length::AtMost })
     }
 
     /// The states on a shortest way from a state back to itself, within the component; itself is the last.
     fn round(&mut self, first: StateId, component: &[StateId]) -> Result<Vec<StateId>, Trouble> {
-        let members: FxHashSet<StateId> = component.iter().copied().collect();
         let mut came_from: FxHashMap<StateId, StateId> = FxHashMap::default();
         let mut open = std::collections::VecDeque::from([first]);
+        let mut after = Vec::new();
         while let Some(state) = open.pop_front() {
-            for next in self.next(state)? {
-                if members.contains(&next) && !came_from.contains_key(&next) {
+            after.clear();
+            self.next(state, &mut after)?;
+            for &next in &after {
+                if component.binary_search(&next).is_ok() && !came_from.contains_key(&next) {
                     came_from.insert(next, state);
                     open.push_back(next);
                 }

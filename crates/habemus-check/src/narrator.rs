@@ -40,8 +40,8 @@ struct Narrator<'a> {
     now: u64,
     witness: Box<dyn Witness + 'a>,
     explanation: Option<String>,
-    /// After how many messages the present step is cut short, if it is.
-    kept: Option<usize>,
+    /// Which messages of the present step are sent, as a set of bits, if it is cut short.
+    kept: Option<u32>,
     /// From which record on it repeats itself.
     cycle: Option<usize>,
     writer: TraceWriter,
@@ -69,6 +69,7 @@ impl<'a> Narrator<'a> {
         for (address, (_, choice)) in (0..).map(Address).zip(self.run.initial) {
             self.happen(address, Cause::Start, *choice);
         }
+        self.see(Address(0), &Seen::all_started());
         for (index, step) in self.run.steps.iter().enumerate() {
             self.now += STEP;
             let actor = Address(u32::from(step.process));
@@ -87,7 +88,7 @@ impl<'a> Narrator<'a> {
                 }
                 TransitionKind::Halfway { timer, elapsed, kept } => {
                     self.now += elapsed;
-                    self.kept = Some(usize::from(kept));
+                    self.kept = Some(kept);
                     self.happen(actor, Cause::Timer(timer), step.choice);
                     self.kept = None;
                     self.happen(actor, Cause::Crash { forever: true }, 0);
@@ -194,9 +195,16 @@ impl<'a> Narrator<'a> {
         if let Some(first) = seen.next_if(|seen| !matches!(seen.what, Sight::Output(_))) {
             self.see(address, &first);
         }
+        let mut unsent = self.kept.map_or(0, |kept| !kept);
         for effect in outcome.iter().flat_map(|handled| &handled.effects) {
             match *effect {
-                Effect::Send { to, message } => self.send(address, to, message),
+                Effect::Send { to, message } => {
+                    self.send(address, to, message);
+                    if unsent & 1 == 1 {
+                        self.lose_last(to);
+                    }
+                    unsent >>= 1;
+                }
                 Effect::Output(_) => {
                     if let Some(output) = seen.next() {
                         self.see(address, &output);
@@ -234,6 +242,15 @@ impl<'a> Narrator<'a> {
         } else {
             let clock = self.writer.clock(from).cloned().unwrap_or_default();
             self.flights.push(Flight { number, from, to, message, clock });
+        }
+    }
+
+    /// The crash of its sender takes a message along that was just sent, unless it is lost already.
+    fn lose_last(&mut self, to: Address) {
+        let numbered = self.writer.numbered();
+        let is_last = |flight: &mut Flight| flight.number + 1 == numbered && flight.to == to;
+        if let Some(flight) = self.flights.pop_if(is_last) {
+            self.dropped(flight.from, to, flight.number, Dropped::Loss);
         }
     }
 
@@ -282,7 +299,7 @@ impl<'a> Narrator<'a> {
                     Happening::Output { label: word.label.into(), value: word.value, status: word.status };
                 self.event(address, what);
             }
-            Sight::Started | Sight::Crashed => {}
+            Sight::Started | Sight::AllStarted | Sight::Crashed => {}
         }
         for broken in self.witness.see(seen, Duration::from_nanos(self.now)) {
             self.violation(address, broken);

@@ -2,6 +2,7 @@
 //!
 //! Exploration works on numbers alone. Handlers run only when a local state meets a cause for the first time.
 
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use habemus::clock::VectorClock;
@@ -14,13 +15,12 @@ use crate::handlers::{Effect, Event, Handled, Handlers, Storage};
 use crate::intern::Interner;
 use crate::local::{Body, Item, Local};
 use crate::protocol::{Cause, Reacted, Reaction, Trouble};
-use crate::setting::{ANY_NUMBER, Setting, Timers};
+use crate::setting::{ANY_NUMBER, Setting};
 use crate::watching::{Sight, Watch};
 
 mod after;
 mod facets;
 mod symmetry;
-use symmetry::Renaming;
 
 /// The processes of one system, numbered.
 pub(crate) struct Numbered {
@@ -37,6 +37,8 @@ pub(crate) struct Numbered {
     pub(crate) is_shift_invariant: bool,
     /// Whether states that differ by a rotation of all processes are one.
     pub(crate) is_rotation_symmetric: bool,
+    /// On how many steps shifts were tried.
+    shifted: AtomicUsize,
 }
 
 /// What a process did for each way to choose, nearly always one; `None` is a crash, which runs no handler.
@@ -58,10 +60,11 @@ impl Numbered {
             is_rotation_symmetric: symmetry::is_rotation_symmetric(facts, &*handlers, setting),
             facts: facts.clone(),
             handlers,
-            keeps_durations: setting.timers == Timers::MessagesFirst,
+            keeps_durations: setting.timers.have_order(),
             keeps_stored: setting.budget.recoveries > 0,
             amnesia: setting.budget.amnesia,
             clocks: setting.clocks,
+            shifted: AtomicUsize::new(0),
         }
     }
 
@@ -86,19 +89,19 @@ impl Numbered {
         self.reactions(self.locals.value(local), cause)
     }
 
-    /// What comes of a timer at a process that crashes in the midst of it, for ever, when so many of its messages
-    /// are sent.
+    /// What comes of a timer at a process that crashes in the midst of it, for ever, when these of its
+    /// messages are sent: a set of bits.
     pub(crate) fn halfway(
         &self,
         local: u32,
         timer: u32,
         choice: usize,
-        kept: usize,
+        kept: u32,
     ) -> Result<Reaction, Trouble> {
         let local = self.locals.value(local);
         let cause = Cause::Timer(timer);
         let outcome = self.outcomes(local, cause)?.swap_remove(choice);
-        let outcome = outcome.map(|handled| cut_short(handled, kept));
+        let outcome = outcome.map(|handled| lose_unsent(cut_short(handled, kept), kept));
         let mut reaction = self.reaction(local, cause, outcome.as_ref())?;
         let crash = Cause::Crash { forever: true };
         let (dead, crashed) = self.after(self.locals.value(reaction.local), crash, None);
@@ -199,10 +202,10 @@ impl Numbered {
     fn reactions(&self, local: &Local, cause: Cause) -> Result<Reacted, Trouble> {
         let outcomes = self.outcomes(local, cause)?;
         let process = self.id(local.address);
-        if self.is_shift_invariant && !self.is_equivariant(Renaming::MUCH_LATER, local, cause, &outcomes)? {
+        if self.is_shift_invariant && !self.minds_no_shift(local, cause, &outcomes)? {
             return Err(Trouble::NotShiftInvariant { process, event: self.describe(local, cause) });
         }
-        if self.is_rotation_symmetric && !self.is_equivariant(Renaming::Rotation, local, cause, &outcomes)? {
+        if self.is_rotation_symmetric && !self.minds_no_rotation(local, cause, &outcomes)? {
             return Err(Trouble::NotRotationSymmetric { process, event: self.describe(local, cause) });
         }
         let mut reactions = Reacted::new();
@@ -237,12 +240,42 @@ impl Numbered {
     }
 }
 
-/// What is done by a handler up to the sending of so many messages.
-pub(crate) fn cut_short(mut handled: Handled, kept: usize) -> Handled {
-    let sends =
-        handled.effects.iter().enumerate().filter(|(_, effect)| matches!(effect, Effect::Send { .. }));
-    if let Some(end) = sends.map(|(index, _)| index).nth(kept) {
+/// What a handler does before it is cut short, when it is about to send the first message behind all of those
+/// that are kept. Some before that may be lost, too: they are in no order on their way out.
+pub(crate) fn cut_short(mut handled: Handled, kept: u32) -> Handled {
+    let is_send = |effect: &Effect| matches!(effect, Effect::Send { .. });
+    let sends = handled.effects.iter().enumerate().filter(|(_, effect)| is_send(effect));
+    let behind = (u32::BITS - kept.leading_zeros()) as usize;
+    if let Some(end) = sends.map(|(index, _)| index).nth(behind) {
         handled.effects.truncate(end);
     }
     handled
+}
+
+/// What a handler does, without the messages that are not kept.
+fn lose_unsent(mut handled: Handled, kept: u32) -> Handled {
+    let mut sends = 0;
+    handled.effects.retain(|effect| {
+        let is_send = matches!(effect, Effect::Send { .. });
+        sends += u32::from(is_send);
+        !is_send || kept >> (sends - 1) & 1 == 1
+    });
+    handled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crash_in_the_midst_of_a_step_leaves_any_set_of_its_messages() {
+        let send = |to: u32| Effect::Send { to: Address(to), message: 0 };
+        let effects =
+            SmallVec::from_slice(&[send(1), Effect::Output(7), send(2), Effect::Output(8), send(3)]);
+        let handled = Handled { process: 0, persist: None, effects };
+        let left = |kept| lose_unsent(cut_short(handled.clone(), kept), kept).effects.to_vec();
+        assert_eq!(left(0b001), [send(1), Effect::Output(7)]);
+        assert_eq!(left(0b010), [Effect::Output(7), send(2), Effect::Output(8)]);
+        assert_eq!(left(0b101), [send(1), Effect::Output(7), Effect::Output(8), send(3)]);
+    }
 }

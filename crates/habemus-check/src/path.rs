@@ -18,6 +18,16 @@ pub(crate) struct Violation {
     pub(crate) path: Path,
     /// From which step on it is a cycle, if it ends in one.
     pub(crate) cycle: Option<usize>,
+    pub(crate) length: Length,
+}
+
+/// Whether a counterexample is as short as can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    Shortest,
+    /// There may be a shorter one: there were too many runs to look at, or it is a cycle of a component that
+    /// is nearest to the beginning, while a shorter cycle may be further away.
+    AtMost,
 }
 
 /// The run by which a state was first reached: a shortest one, as exploration is breadth first.

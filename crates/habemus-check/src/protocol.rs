@@ -72,6 +72,8 @@ pub(crate) struct Judgement {
     pub(crate) broken: u32,
     /// Those that would be broken if nothing more happened; without those broken already.
     pub(crate) lacking: u32,
+    /// Those whose antecedent is met.
+    pub(crate) at_stake: u32,
 }
 
 /// A transition from one global state to another: one step of a run.
@@ -99,11 +101,11 @@ pub(crate) enum TransitionKind {
     Crash {
         forever: bool,
     },
-    /// A timer runs out, and the process crashes when so many of its messages are sent.
+    /// A timer runs out, and the process crashes when these of its messages, as a set of bits, are sent.
     Halfway {
         timer: u32,
         elapsed: u64,
-        kept: u16,
+        kept: u32,
     },
     Recover,
     Suspect(u8),

@@ -25,7 +25,7 @@ pub(crate) struct Reflexes<'w> {
     shared: Option<&'w Reactions>,
     system: &'w Numbered,
     known: Known,
-    halfways: FxHashMap<(u32, u32, usize, usize), Reflex>,
+    halfways: FxHashMap<(u32, u32, usize, u32), Reflex>,
 }
 
 /// A reaction, without what it sends.
@@ -96,13 +96,14 @@ impl<'w> Reflexes<'w> {
         Ok(self.known.keep(key, reactions.iter().map(Reaction::parts)))
     }
 
-    /// What comes of a timer at a process that crashes in the midst of it, when so many of its messages are sent.
+    /// What comes of a timer at a process that crashes in the midst of it, when these of its messages are
+    /// sent: a set of bits.
     pub(crate) fn halfway(
         &mut self,
         local: u32,
         timer: u32,
         choice: usize,
-        kept: usize,
+        kept: u32,
     ) -> Result<Reflex, Trouble> {
         let key = (local, timer, choice, kept);
         if let Some(&known) = self.halfways.get(&key) {

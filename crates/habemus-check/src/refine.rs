@@ -4,11 +4,11 @@
 //! wait for ever, the whole state graph is explored after it: fairness is about single processes and single steps. Where
 //! a violation was found in a reduced graph, all runs up to its length are searched for a shorter one.
 
-use crate::cycle::has_cycle;
-use crate::explore::{Explored, Stop, explore};
+use crate::cycle::{Patience, has_cycle};
+use crate::explore::{Explored, FirstViolation, Stop, explore};
 use crate::handle::CheckHandle;
 use crate::liveness;
-use crate::path::{Violation, path_to};
+use crate::path::{Length, Violation, path_to};
 use crate::protocol::Trouble;
 use crate::search::Search;
 use crate::selection::Selection;
@@ -21,10 +21,13 @@ const MAX_RESEARCH: u64 = 3_000_000;
 pub(crate) struct Searched {
     pub(crate) explored: Explored,
     pub(crate) cycles: Cycles,
-    pub(crate) length: Length,
     /// By property that is checked: a run that breaks it.
     pub(crate) violations: Vec<Option<Violation>>,
     pub(crate) stop: Stop,
+    /// The properties, as a set of bits, that hold if no run is known to break them.
+    decided: u32,
+    /// Those whose antecedent was met.
+    at_stake: u32,
 }
 
 /// Whether there are runs without end that matter.
@@ -36,92 +39,109 @@ pub(crate) enum Cycles {
     Possible,
     /// There are some among the runs that were chosen, and so everything was explored after that.
     Found,
-}
-
-/// Whether counterexamples are as short as can be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Length {
-    Shortest,
-    /// There were too many runs to look for a shorter one.
-    Unknown,
+    /// There may be some, and nobody looked.
+    Ignored,
 }
 
 impl Searched {
     pub(crate) fn new(world: &World, selection: &Selection, handle: &CheckHandle) -> Result<Self, Trouble> {
-        let properties = selection.checked.len();
-        let first = explore(world, Search::planned(world), properties, handle)?;
-        let cycles = find_cycles(world, &first, handle)?;
+        let enough = if world.setting.keep_going { selection.checked.len().max(1) } else { 1 };
+        let patience = Patience::new(world.setting.max_memory, handle);
+        let first = explore(world, Search::planned(world), enough, handle)?;
+        // What a run without end cannot break is decided once all states were reached, in whichever order.
+        let safe = if first.stop == Stop::Exhausted { !first.counts.lacking } else { 0 };
+        let at_stake = first.counts.at_stake;
+        let cycles = find_cycles(world, &first, &patience)?;
         let explored = match cycles {
-            Cycles::None | Cycles::Possible => first,
+            Cycles::None | Cycles::Possible | Cycles::Ignored => first,
             Cycles::Found => {
                 drop(first);
-                explore(world, Search::whole(world), properties, handle)?
+                explore(world, Search::whole(world), enough, handle)?
             }
         };
-        let (shorter, length) = match shorten(world, &explored, properties, handle)? {
-            Shortened::NotNeeded => (None, Length::Shortest),
-            Shortened::Found(shorter) => (Some(shorter), Length::Shortest),
-            Shortened::TooMany => (None, Length::Unknown),
-        };
         let mut violations: Vec<Option<Violation>> = selection.checked.iter().map(|_| None).collect();
-        let told = shorter.as_ref().unwrap_or(&explored);
-        for violation in &told.violations {
-            let path = path_to(world, told, violation.state)?;
-            violations[violation.property] = Some(Violation { path, cycle: None });
-        }
+        tell(world, &explored, handle, &mut violations)?;
         let is_exhausted = explored.stop == Stop::Exhausted;
-        if is_exhausted && cycles != Cycles::None {
+        if is_exhausted && matches!(cycles, Cycles::Possible | Cycles::Found) {
             let may_break = |property: usize| explored.counts.lacking >> property & 1 == 1;
             for (property, violation) in violations.iter_mut().enumerate() {
                 if violation.is_none() && may_break(property) {
-                    *violation = liveness::find(world, &explored, property, handle)?;
+                    *violation = liveness::find(world, &explored, property, &patience)?;
                 }
             }
         }
-        // All states may have been explored, but cycles not to the end.
-        let is_interrupted = is_exhausted && handle.is_stopped();
-        let stop = if is_interrupted { Stop::Interrupted } else { explored.stop };
-        Ok(Searched { explored, cycles, length, violations, stop })
+        let stop = match (explored.stop, patience.over(), cycles) {
+            // All states may have been explored, but cycles not to the end.
+            (Stop::Exhausted, Some(why), _) => why,
+            (Stop::Exhausted, None, Cycles::Ignored) => Stop::Cycles,
+            (stop, ..) => stop,
+        };
+        let decided = if stop == Stop::Exhausted { u32::MAX } else { safe };
+        let at_stake = at_stake | explored.counts.at_stake;
+        Ok(Searched { explored, cycles, violations, stop, decided, at_stake })
+    }
+
+    /// Whether a property that no run was found to break holds.
+    pub(crate) fn is_decided(&self, property: usize) -> bool {
+        self.decided >> property & 1 == 1
+    }
+
+    /// Whether the antecedent of a property was met in some run.
+    pub(crate) fn was_at_stake(&self, property: usize) -> bool {
+        self.at_stake >> property & 1 == 1
+    }
+
+    /// Whether there may be a shorter run than one that is told.
+    pub(crate) fn may_be_shorter(&self) -> bool {
+        self.violations.iter().flatten().any(|told| told.length == Length::AtMost)
     }
 }
 
-fn find_cycles(world: &World, explored: &Explored, handle: &CheckHandle) -> Result<Cycles, Trouble> {
-    let matter = explored.stop == Stop::Exhausted && explored.may_have_cycles() && world.setting.liveness;
+fn find_cycles(world: &World, explored: &Explored, patience: &Patience<'_>) -> Result<Cycles, Trouble> {
+    let matter = explored.stop == Stop::Exhausted && explored.may_have_cycles();
     let is_whole = !explored.is_reduced() && !explored.search.rotation;
     Ok(match (matter, is_whole) {
         (false, _) => Cycles::None,
+        (true, _) if !world.setting.liveness => Cycles::Ignored,
         (true, true) => Cycles::Possible,
         // Where the chosen runs all end, all do.
-        (true, false) if has_cycle(world, explored, handle)? => Cycles::Found,
+        (true, false) if has_cycle(world, explored, patience)? => Cycles::Found,
         (true, false) => Cycles::None,
     })
 }
 
-/// What came of the search for shorter runs.
-enum Shortened {
-    NotNeeded,
-    Found(Explored),
-    TooMany,
-}
-
-/// A chosen run may be longer than needed: looks at all runs up to its length for a shorter one.
-fn shorten(
+/// Takes note of the runs that break something. A chosen run may be longer than needed: where orders of
+/// events were left out, all runs up to its length are searched for a shorter one, as far as there is time.
+fn tell(
     world: &World,
     explored: &Explored,
-    properties: usize,
     handle: &CheckHandle,
-) -> Result<Shortened, Trouble> {
-    if !explored.is_reduced() || explored.violations.is_empty() {
-        return Ok(Shortened::NotNeeded);
+    violations: &mut [Option<Violation>],
+) -> Result<(), Trouble> {
+    let mut note = |told: &Explored, violation: &FirstViolation, length: Length| {
+        let path = path_to(world, told, violation.state)?;
+        let steps = path.steps.len();
+        violations[violation.property] = Some(Violation { path, cycle: None, length });
+        Ok(steps)
+    };
+    if !explored.is_reduced() {
+        for violation in &explored.violations {
+            note(explored, violation, Length::Shortest)?;
+        }
+        return Ok(());
     }
     let mut deepest = None;
     for violation in &explored.violations {
-        let steps = path_to(world, explored, violation.state)?.steps.len();
+        let steps = note(explored, violation, Length::AtMost)?;
         deepest = deepest.max(u32::try_from(steps).ok());
     }
+    if deepest.is_none() {
+        return Ok(());
+    }
     let search = explored.search.unreduced(deepest, MAX_RESEARCH);
-    let whole = explore(world, search, properties, handle)?;
-    let is_found = |property| whole.violations.iter().any(|violation| violation.property == property);
-    let all_found = explored.violations.iter().all(|violation| is_found(violation.property));
-    Ok(if all_found { Shortened::Found(whole) } else { Shortened::TooMany })
+    let whole = explore(world, search, explored.violations.len(), handle)?;
+    for violation in &whole.violations {
+        note(&whole, violation, Length::Shortest)?;
+    }
+    Ok(())
 }

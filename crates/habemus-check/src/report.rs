@@ -9,10 +9,11 @@ use serde::Serialize;
 
 use crate::explore::Stop;
 use crate::facts::Property;
+use crate::handlers::Never;
 use crate::narrator::narrate;
-use crate::path::Violation;
+use crate::path::{Length, Violation};
 use crate::protocol::Counterexample;
-use crate::refine::{Cycles, Length, Searched};
+use crate::refine::{Cycles, Searched};
 use crate::selection::{NEEDS_CLOCKS, Selection};
 use crate::watching::status_bit;
 use crate::world::World;
@@ -34,7 +35,7 @@ pub struct CheckReport {
     pub states: u64,
     /// Steps between them.
     pub transitions: u64,
-    /// States in which nothing more could happen.
+    /// States in which nothing more need happen.
     pub quiet: u64,
     /// Steps to the farthest state.
     pub depth: u32,
@@ -47,6 +48,9 @@ pub struct CheckReport {
     /// Whether each thing that should happen in some run did in one: a system in which nothing happens breaks
     /// nothing.
     pub sometimes: Vec<SometimesLine>,
+    /// The kinds of messages that were never delivered, the timers that were set and never ran out, the
+    /// handlers that never ran: whatever is wrong there, no property shows it.
+    pub never: Vec<String>,
     /// What else the reader should know.
     pub remarks: Vec<String>,
 }
@@ -81,6 +85,8 @@ pub struct CheckedProperty {
     pub counterexample: Option<Trace>,
     /// How many steps that run has.
     pub steps: Option<usize>,
+    /// Whether it is known that no run with fewer steps breaks it.
+    pub shortest: Option<bool>,
 }
 
 /// What a check says of a property.
@@ -95,6 +101,8 @@ pub enum CheckVerdict {
     NotFound,
     /// It was not looked at, and the explanation says why.
     NotCovered,
+    /// Every run was covered, and in none did anything happen of which it demands something.
+    DoesNotApply,
 }
 
 /// Something that should happen in some run.
@@ -111,6 +119,12 @@ impl CheckReport {
     pub fn holds(&self) -> bool {
         let vacuous = self.extent == Extent::Complete && self.sometimes.iter().any(|line| !line.reached);
         !vacuous && self.properties.iter().all(|line| line.verdict != CheckVerdict::Violated)
+    }
+
+    /// Whether something was proved: every run was covered, and a property holds that could have been broken.
+    pub fn proves(&self) -> bool {
+        let holds = |line: &CheckedProperty| line.verdict == CheckVerdict::Holds;
+        self.holds() && self.extent == Extent::Complete && self.properties.iter().any(holds)
     }
 
     /// The line of a property.
@@ -140,7 +154,7 @@ pub(crate) fn report(
         extent: match stop {
             Stop::Exhausted => Extent::Complete,
             Stop::Decided => Extent::UntilViolation,
-            Stop::Depth | Stop::States | Stop::Memory | Stop::Interrupted => Extent::Bounded,
+            Stop::Depth | Stop::States | Stop::Memory | Stop::Interrupted | Stop::Cycles => Extent::Bounded,
         },
         stop: describe(*stop).to_owned(),
         states: explored.visited.len(),
@@ -155,7 +169,20 @@ pub(crate) fn report(
             .map(|property| property_line(world, selection, searched, property))
             .collect(),
         sometimes: sometimes.map(reached).collect(),
+        never: world.system.handlers.never().iter().filter_map(|never| show_never(world, never)).collect(),
         remarks: remarks(world, searched),
+    }
+}
+
+/// What never happened, in words, if the circumstances allow it at all.
+fn show_never(world: &World, never: &Never) -> Option<String> {
+    match never {
+        Never::Message(kind) => Some(format!("message {kind}")),
+        Never::Timer(name) if name.is_empty() => Some("timer".to_owned()),
+        Never::Timer(name) => Some(format!("timer {name}")),
+        Never::Command => Some("command".to_owned()),
+        Never::Suspicion if world.system.facts.oracle => Some("suspicion".to_owned()),
+        Never::Suspicion => None,
     }
 }
 
@@ -189,8 +216,8 @@ fn remarks(world: &World, searched: &Searched) -> Vec<String> {
     if searched.cycles == Cycles::Found {
         remarks.push("there are cycles, so every order of events was explored".to_owned());
     }
-    if searched.length == Length::Unknown {
-        remarks.push("the run shown may not be a shortest one: there are too many shorter ones".to_owned());
+    if searched.may_be_shorter() {
+        remarks.push("where it says at most, there may be a run with fewer steps".to_owned());
     }
     remarks
 }
@@ -209,6 +236,7 @@ fn property_line(
         promised: property.is_promised,
         counterexample: None,
         steps: None,
+        shortest: None,
     };
     match selection.index_of(property) {
         None if property.name == NEEDS_CLOCKS && !world.setting.clocks => {
@@ -216,9 +244,15 @@ fn property_line(
         }
         None => line.explanation = Some("it was not asked for".to_owned()),
         Some(index) => match &searched.violations[index] {
-            None if searched.stop == Stop::Exhausted => line.verdict = CheckVerdict::Holds,
+            None if searched.is_decided(index) && searched.was_at_stake(index) => {
+                line.verdict = CheckVerdict::Holds;
+            }
+            None if searched.is_decided(index) => {
+                line.verdict = CheckVerdict::DoesNotApply;
+                line.explanation = Some("nothing ever happens of which it demands anything".to_owned());
+            }
             None => line.verdict = CheckVerdict::NotFound,
-            Some(Violation { path, cycle }) => {
+            Some(Violation { path, cycle, length }) => {
                 let title = format!("{} is broken after {} steps", property.name, path.steps.len());
                 let (initial, steps) = (&path.initial, &path.steps);
                 let run = Counterexample { initial, steps, property: index, cycle: *cycle, title };
@@ -226,6 +260,7 @@ fn property_line(
                 line.verdict = CheckVerdict::Violated;
                 line.explanation = explanation;
                 line.steps = Some(path.steps.len());
+                line.shortest = Some(*length == Length::Shortest);
                 line.counterexample = Some(trace);
             }
         },
@@ -241,5 +276,6 @@ fn describe(stop: Stop) -> &'static str {
         Stop::States => "the limit on states was reached",
         Stop::Memory => "the limit on memory was reached",
         Stop::Interrupted => "it was interrupted",
+        Stop::Cycles => "runs without end were not looked for",
     }
 }

@@ -84,12 +84,19 @@ pub enum DeliveryOrder {
 pub enum Timers {
     /// At any time, however long they were set for: nothing is known about speed.
     AnyTime,
-    /// Only when nothing else is under way (a message, a notice of the oracle, a client's command), and then in
-    /// the order of their deadlines: everything else is faster than any timer.
+    /// Only when nothing else is under way (a message, a notice of the oracle, a client's command), and then
+    /// in the order of their deadlines: everything else is faster than any timer.
     MessagesFirst,
+    /// The same, but whoever is inside a lock is as slow as it likes, and may stay there while time passes.
+    LateClients,
 }
 
 impl Timers {
+    /// Whether timers run out in the order of their deadlines.
+    pub(crate) fn have_order(self) -> bool {
+        self != Timers::AnyTime
+    }
+
     /// What an algorithm assumes, by its entry: one that needs no synchrony is checked without any.
     pub fn usual(entry: &Entry) -> Self {
         if entry.model.starts_with("asynchronous") { Timers::AnyTime } else { Timers::MessagesFirst }

@@ -68,9 +68,18 @@ pub(crate) struct Seen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Sight {
     Started,
+    /// All processes have started; it is seen at none in particular.
+    AllStarted,
     Crashed,
     Command(u32),
     Output(u32),
+}
+
+impl Seen {
+    /// All processes have started.
+    pub(crate) fn all_started() -> Self {
+        Seen { process: Address(0), clock: None, what: Sight::AllStarted }
+    }
 }
 
 /// The monitors of these properties.
@@ -108,14 +117,26 @@ impl<Q: Problem> Watching<Q> {
         Watching { dictionary, population, monitors, observations, origins: Mutex::default(), initial }
     }
 
-    fn observation<'a>(&'a self, seen: &'a Seen, at: Duration) -> Observation<'a, Q> {
+    /// Shows a monitor something; what breaks its property is returned, and the monitor is gone.
+    fn feed(&self, watched: &mut Watched<Q::Monitor>, seen: &Seen, at: Duration) -> Option<Violation> {
         let what = match seen.what {
-            Sight::Started => ObservedEvent::Started,
-            Sight::Crashed => ObservedEvent::Crashed,
-            Sight::Command(command) => ObservedEvent::Command(self.dictionary.commands.value(command)),
-            Sight::Output(output) => ObservedEvent::Output(self.dictionary.outputs.value(output)),
+            Sight::Started => Some(ObservedEvent::Started),
+            Sight::AllStarted => None,
+            Sight::Crashed => Some(ObservedEvent::Crashed),
+            Sight::Command(command) => Some(ObservedEvent::Command(self.dictionary.commands.value(command))),
+            Sight::Output(output) => Some(ObservedEvent::Output(self.dictionary.outputs.value(output))),
         };
-        Observation { at, process: seen.process, clock: seen.clock.as_ref(), what }
+        let monitor = watched.as_mut()?;
+        let said = match what {
+            Some(what) => {
+                let seen = Observation { at, process: seen.process, clock: seen.clock.as_ref(), what };
+                monitor.observe(&seen, &self.population)
+            }
+            None => monitor.all_started(at, &self.population),
+        };
+        let violation = said.err()?;
+        *watched = None;
+        Some(violation)
     }
 }
 
@@ -138,7 +159,7 @@ impl<Q: Problem> Watch for Watching<Q> {
         let mut after = self.monitors.value(before).clone();
         for seen in self.observations.value(observations) {
             for watched in &mut after {
-                feed(watched, &self.observation(seen, Duration::ZERO), &self.population);
+                self.feed(watched, seen, Duration::ZERO);
             }
         }
         let after = self.monitors.number(after);
@@ -174,6 +195,7 @@ impl<Q: Problem> Watch for Watching<Q> {
             match watched {
                 None => judgement.broken |= 1 << index,
                 Some(monitor) => {
+                    judgement.at_stake |= u32::from(monitor.is_at_stake(&self.population)) << index;
                     if let Verdict::Violated(_) = monitor.at_end(End::Quiet, &self.population) {
                         judgement.lacking |= 1 << index;
                     }
@@ -208,11 +230,10 @@ struct Witnessing<'a, Q: Problem> {
 
 impl<Q: Problem> Witness for Witnessing<'_, Q> {
     fn see(&mut self, seen: &Seen, at: Duration) -> Vec<Broken> {
-        let observation = self.watching.observation(seen, at);
         let mut broken = Vec::new();
         for (property, watched) in self.monitors.iter_mut().enumerate() {
             let name = watched.as_ref().map(Monitor::name);
-            let violation = feed(watched, &observation, &self.watching.population);
+            let violation = self.watching.feed(watched, seen, at);
             if let (Some(Violation(explanation)), Some(name)) = (violation, name) {
                 broken.push(Broken { property, name, explanation });
             }
@@ -229,17 +250,6 @@ impl<Q: Problem> Witness for Witnessing<'_, Q> {
             _ => None,
         }
     }
-}
-
-/// Shows a monitor something; what breaks its property is returned, and the monitor is gone.
-fn feed<Q: Problem>(
-    watched: &mut Watched<Q::Monitor>,
-    seen: &Observation<'_, Q>,
-    population: &Population,
-) -> Option<Violation> {
-    let violation = watched.as_mut()?.observe(seen, population).err()?;
-    *watched = None;
-    Some(violation)
 }
 
 /// The bit that stands for a kind of status.

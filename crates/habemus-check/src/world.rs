@@ -14,6 +14,7 @@ use crate::reactions::Reactions;
 use crate::row::{self, put, situation};
 use crate::search::Search;
 use crate::setting::{DeliveryOrder, Setting, Start};
+use crate::watching::Seen;
 
 mod ample;
 mod blocks;
@@ -117,6 +118,13 @@ impl World {
                     }
                 }
                 partial = grown;
+            }
+            // What anybody says from now on is judged; a command that an election is begun with may not be
+            // seen.
+            let all_started = self.system.watching.number(vec![Seen::all_started()]);
+            for InitialState { row, .. } in &mut partial {
+                let monitors = &mut row[self.monitors_at()];
+                *monitors = worker.watch(*monitors, all_started);
             }
             initial.extend(partial);
         }

@@ -83,6 +83,8 @@ struct TraceJudge<Q: Problem> {
     decided: BTreeMap<Address, String>,
     on_their_way: BTreeMap<(u64, u64), u32>,
     monitors: Monitors<Q>,
+    /// Whether the monitors know that all processes have started, or that one has crashed before.
+    begun: bool,
 }
 
 impl<Q: Problem> TraceJudge<Q> {
@@ -90,7 +92,8 @@ impl<Q: Problem> TraceJudge<Q> {
         let monitors = Monitors::new(&population);
         let (standing, depth) = (Standing::new(population.len()), vec![0; population.len()]);
         let (statistics, decided, on_their_way) = (Statistics::default(), BTreeMap::new(), BTreeMap::new());
-        TraceJudge { entry, population, statistics, standing, depth, decided, on_their_way, monitors }
+        let begun = false;
+        TraceJudge { entry, population, statistics, standing, depth, decided, on_their_way, monitors, begun }
     }
 
     fn judge(mut self, case: Judge<'_>, promises: &dyn Fn(&str) -> bool) -> Result<Report, JudgeError> {
@@ -152,6 +155,7 @@ impl<Q: Problem> TraceJudge<Q> {
             }
             Happening::Crash => {
                 statistics.crashes += 1;
+                self.begun = true;
                 self.decided.remove(&process);
                 self.standing.become_status(at, process, id, None, statistics);
                 Ok(self.observe(at, process, &clock, ObservedEvent::Crashed))
@@ -169,7 +173,7 @@ impl<Q: Problem> TraceJudge<Q> {
                 let depth = &mut self.depth[process.index()];
                 *depth = chain.max(*depth);
                 statistics.longest_chain = statistics.longest_chain.max(chain);
-                Ok(Vec::new())
+                Ok(self.begin(at))
             }
             Happening::Drop { .. } => {
                 statistics.dropped += 1;
@@ -177,7 +181,7 @@ impl<Q: Problem> TraceJudge<Q> {
             }
             Happening::Timer { .. } => {
                 statistics.timers += 1;
-                Ok(Vec::new())
+                Ok(self.begin(at))
             }
             Happening::Command { value, status, .. } => {
                 let command: Q::Command = typed(value)?;
@@ -198,6 +202,16 @@ impl<Q: Problem> TraceJudge<Q> {
             }
             _ => Ok(Vec::new()),
         }
+    }
+
+    /// Something happens that is no start: if all processes are up, all have started.
+    fn begin(&mut self, at: u64) -> Vec<(&'static str, Violation)> {
+        let is_up = |index: usize| self.standing.status(Address(index as u32)).is_some();
+        if self.begun || !(0..self.population.len()).all(is_up) {
+            return Vec::new();
+        }
+        self.begun = true;
+        self.monitors.all_started(Duration::from_nanos(at), &self.population)
     }
 
     fn observe(

@@ -1,5 +1,7 @@
 //! The monitors of a problem over one run.
 
+use std::time::Duration;
+
 use habemus::Problem;
 use habemus::property::{End, Monitor, Observation, Population, Verdict, Violation};
 
@@ -22,9 +24,22 @@ impl<Q: Problem> Monitors<Q> {
         seen: &Observation<'_, Q>,
         population: &Population,
     ) -> Vec<(&'static str, Violation)> {
+        self.show(|monitor| monitor.observe(seen, population))
+    }
+
+    /// Tells them that all processes have started; gives what that breaks, as [`observe`](Self::observe)
+    /// does.
+    pub fn all_started(&mut self, at: Duration, population: &Population) -> Vec<(&'static str, Violation)> {
+        self.show(|monitor| monitor.all_started(at, population))
+    }
+
+    fn show(
+        &mut self,
+        show: impl Fn(&mut Q::Monitor) -> Result<(), Violation>,
+    ) -> Vec<(&'static str, Violation)> {
         let mut broken = Vec::new();
         for (monitor, violation) in self.0.iter_mut().filter(|(_, violation)| violation.is_none()) {
-            if let Err(found) = monitor.observe(seen, population) {
+            if let Err(found) = show(monitor) {
                 broken.push((monitor.name(), found.clone()));
                 *violation = Some(found);
             }

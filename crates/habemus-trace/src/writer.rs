@@ -64,6 +64,11 @@ impl TraceWriter {
         self.next_message - 1
     }
 
+    /// How many messages have a number.
+    pub fn numbered(&self) -> u64 {
+        self.next_message
+    }
+
     /// Goes on with the numbers of messages from here, if they have not come so far.
     pub fn number_from(&mut self, next: u64) {
         self.next_message = self.next_message.max(next);

@@ -6,10 +6,13 @@ use std::fmt;
 use crate::Address;
 
 /// Lamport's clock: if one event happened before another, its time is smaller.
+///
+/// A time is opaque: it can be compared with another one and ticks, and that is all. So no process can mind
+/// the time itself, and the model checker may take states for one that differ by a shift of all clocks.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
-pub struct LamportClock(pub u64);
+pub struct LamportClock(pub(crate) u64);
 
 impl fmt::Debug for LamportClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -18,6 +21,12 @@ impl fmt::Debug for LamportClock {
 }
 
 impl LamportClock {
+    /// A number that grows with the time, and among events of the same time with the rank, of which there are
+    /// `ranks`: a fencing token is made of it. Whoever hands it out is not shift invariant.
+    pub fn numbered(self, rank: usize, ranks: usize) -> u64 {
+        self.0 * ranks as u64 + rank as u64
+    }
+
     /// The time of a new local event.
     pub fn tick(&mut self) -> LamportClock {
         self.0 += 1;

@@ -75,6 +75,11 @@ pub trait Message: Data {
     /// The name of the message's kind, as the statistics count it; see [`kinds!`](crate::kinds).
     fn kind(&self) -> &'static str;
 
+    /// The names of all kinds, where they are known: the model checker says which never arrived.
+    fn kinds() -> &'static [&'static str] {
+        &[]
+    }
+
     /// Whether this is background traffic of a detector (a heartbeat): diagrams leave it out unless asked.
     fn is_background(&self) -> bool {
         false
@@ -103,6 +108,10 @@ macro_rules! kinds {
         impl $crate::Message for $message {
             fn kind(&self) -> &'static str {
                 match self { $(Self::$variant { .. } => stringify!($variant),)+ }
+            }
+
+            fn kinds() -> &'static [&'static str] {
+                &[$(stringify!($variant)),+]
             }
         }
     };

@@ -3,7 +3,7 @@
 //! Only the model checker asks for them, and only algorithms that have one say so: states that differ by nothing
 //! but a symmetry need to be explored once. An algorithm implements [`ShiftInvariant`] or [`RotationSymmetric`], and
 //! whoever makes its [`Setup`](crate::catalogue::Setup) says so there. The checker believes nobody: it tries the
-//! symmetry on every step that it takes.
+//! symmetry on every step that it takes: every rotation, and many shifts of a time that no process can read.
 
 use std::fmt::{self, Debug};
 
@@ -30,6 +30,16 @@ pub trait ShiftInvariant: Process {
 
     /// Visits every logical time in a process or a message that may still be compared with another one.
     fn visit_times(part: Part<'_, Self>, config: &Self::Config, visit: &mut dyn FnMut(&mut LamportClock));
+}
+
+/// The time that a clock shows, for a driver that looks for the earliest one.
+pub fn time_of(clock: LamportClock) -> u64 {
+    clock.0
+}
+
+/// Sets a clock forward, or back if that wraps around: for a driver that shifts all of them.
+pub fn shift(clock: &mut LamportClock, by: u64) {
+    clock.0 = clock.0.wrapping_add(by);
 }
 
 /// A process that minds neither its identifier nor its address: as long as nobody fails, a process one address further

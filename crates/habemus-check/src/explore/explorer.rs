@@ -36,6 +36,10 @@ pub(super) struct Explorer<'w> {
     /// Broken properties: which, and in which state.
     pub(super) found: Vec<(usize, Vec<u32>)>,
     pub(super) counts: Counts,
+    /// Whether these are the last states to look at: where their steps lead is not explored any more.
+    pub(super) is_last: bool,
+    /// Whether a step out of a last state leads to where nobody has been.
+    pub(super) leads_beyond: bool,
 }
 
 impl<'w> Explorer<'w> {
@@ -57,6 +61,8 @@ impl<'w> Explorer<'w> {
             successors: Successors::default(),
             found: Vec::new(),
             counts: Counts::default(),
+            is_last: false,
+            leads_beyond: false,
         }
     }
 
@@ -69,8 +75,9 @@ impl<'w> Explorer<'w> {
         let shard = shard_of(hash);
         self.batches[shard].push(hash, NO_PARENT, state);
         self.visited.add(shard, &mut self.batches[shard], 0);
-        let Judgement { broken, lacking } = self.worker.judge(state[self.world.monitors_at()]);
+        let Judgement { broken, lacking, at_stake } = self.worker.judge(state[self.world.monitors_at()]);
         self.counts.lacking |= lacking;
+        self.counts.at_stake |= at_stake;
         self.note(broken, state);
     }
 
@@ -122,6 +129,11 @@ impl<'w> Explorer<'w> {
                 self.note(lacking, state);
             }
         }
+        if self.is_last {
+            self.look_beyond(&successors);
+            self.successors = successors;
+            return Ok(());
+        }
         for next in successors.states.chunks_exact(self.world.width()) {
             self.counts.transitions += 1;
             let hash = hash(next);
@@ -131,6 +143,7 @@ impl<'w> Explorer<'w> {
                 let before = self.worker.judge(monitors).broken;
                 let after = self.worker.judge(next[monitors_at]);
                 self.counts.lacking |= after.lacking;
+                self.counts.at_stake |= after.at_stake;
                 self.note(after.broken & !before, next);
             }
             // A shard that is busy can be tried again with the next state.
@@ -143,6 +156,16 @@ impl<'w> Explorer<'w> {
         }
         self.successors = successors;
         Ok(())
+    }
+
+    /// Looks where the steps out of a last state lead.
+    fn look_beyond(&mut self, successors: &Successors) {
+        for next in successors.states.chunks_exact(self.world.width()) {
+            let was_reached = self.visited.find(next).is_some();
+            self.counts.transitions += u64::from(was_reached);
+            self.counts.leads_back |= was_reached;
+            self.leads_beyond |= !was_reached;
+        }
     }
 
     /// Collects the successors of a state that are to be explored.
@@ -200,7 +223,7 @@ impl<'w> Explorer<'w> {
 }
 
 /// The memory in use: what the system says of this process, or else what the states take.
-fn memory(visited: &Visited) -> u64 {
+pub(crate) fn memory(visited: &Visited) -> u64 {
     const PAGE: u64 = 4096;
     let resident = std::fs::read_to_string("/proc/self/statm")
         .ok()

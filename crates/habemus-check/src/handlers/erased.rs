@@ -1,7 +1,8 @@
 //! The one part of the checker that is compiled for each algorithm.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use habemus::catalogue::Setup;
@@ -9,8 +10,9 @@ use habemus::clock::LamportClock;
 use habemus::property::Population;
 use habemus::symmetry::{self, Rotation, Symmetries};
 use habemus::{Address, Context, Message, Process, Step, System, Topology};
+use smallvec::SmallVec;
 
-use super::{Described, Effect, Event, Handled, Handlers, Part, Storage};
+use super::{Described, Effect, Event, Handled, Handlers, Never, Part, Storage};
 use crate::branch::Branch;
 use crate::intern::Interner;
 use crate::watching::{self, Watch};
@@ -26,6 +28,20 @@ pub(crate) struct Erased<P: Process> {
     messages: Interner<P::Message>,
     timers: Interner<P::Timer>,
     stored: Interner<P::Stable>,
+    ran: Mutex<Ran>,
+}
+
+/// What has run, as far as somebody might miss it.
+#[derive(Debug, Default)]
+struct Ran {
+    /// The kinds of the messages that were sent, and of those that were delivered.
+    sent: BTreeSet<&'static str>,
+    delivered: BTreeSet<&'static str>,
+    /// The timers that were set, and those that ran out.
+    set: BTreeSet<u32>,
+    timers: BTreeSet<u32>,
+    command: bool,
+    suspicion: bool,
 }
 
 impl<P: Process> Erased<P> {
@@ -39,6 +55,36 @@ impl<P: Process> Erased<P> {
             messages: Interner::new(),
             timers: Interner::new(),
             stored: Interner::new(),
+            ran: Mutex::default(),
+        }
+    }
+
+    /// Takes note of an event and of what came of it.
+    fn note(&self, event: Event, effects: &[Effect]) {
+        let mut ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Start(_) => {}
+            Event::Message { message, .. } => {
+                ran.delivered.insert(self.messages.value(message).kind());
+            }
+            Event::Timer { timer, .. } => {
+                ran.timers.insert(timer);
+            }
+            Event::Command { .. } => ran.command = true,
+            Event::Suspicion { .. } => ran.suspicion = true,
+        }
+        let has_kinds = !P::Message::kinds().is_empty();
+        for effect in effects {
+            match *effect {
+                // Where all kinds are known, it is of no interest which were sent.
+                Effect::Send { message, .. } if !has_kinds => {
+                    ran.sent.insert(self.messages.value(message).kind());
+                }
+                Effect::SetTimer { timer, .. } => {
+                    ran.set.insert(timer);
+                }
+                _ => {}
+            }
         }
     }
 
@@ -110,8 +156,10 @@ impl<P: Process> Handlers for Erased<P> {
             habemus::Effect::Output(output) => Effect::Output(self.dictionary.outputs.number(output)),
             habemus::Effect::Suspicion(suspicion) => Effect::Suspicion(suspicion),
         });
+        let effects: SmallVec<_> = effects.collect();
+        self.note(event, &effects);
         Some(Handled {
-            effects: effects.collect(),
+            effects,
             process: self.processes.number(process),
             persist: step.persist.map(|stored| self.stored.number(stored)),
         })
@@ -139,6 +187,22 @@ impl<P: Process> Handlers for Erased<P> {
         Described { kind: "", label: format!("{timer:?}"), background: P::is_background(timer) }
     }
 
+    fn never(&self) -> Vec<Never> {
+        let ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
+        let kinds: BTreeSet<&'static str> = P::Message::kinds().iter().copied().collect();
+        let kinds = kinds.union(&ran.sent).filter(|kind| !ran.delivered.contains(**kind));
+        let names = |timers: &BTreeSet<u32>| -> BTreeSet<String> {
+            timers.iter().map(|&timer| variant(&format!("{:?}", self.timers.value(timer)))).collect()
+        };
+        let (set, timers) = (names(&ran.set), names(&ran.timers));
+        let timers = set.difference(&timers).cloned();
+        let mut never: Vec<Never> = kinds.map(|&kind| Never::Message(kind)).collect();
+        never.extend(timers.map(Never::Timer));
+        never.extend((!ran.command).then_some(Never::Command));
+        never.extend((!ran.suspicion).then_some(Never::Suspicion));
+        never
+    }
+
     fn compare_timers(&self, one: u32, other: u32) -> Ordering {
         self.timers.value(one).cmp(self.timers.value(other))
     }
@@ -150,7 +214,10 @@ impl<P: Process> Handlers for Erased<P> {
     fn min_time(&self, part: Part) -> Option<u64> {
         let visit_times = self.symmetries.clock_shift?;
         let mut min: Option<u64> = None;
-        let visit = &mut |time: &mut LamportClock| min = Some(min.map_or(time.0, |min| min.min(time.0)));
+        let visit = &mut |time: &mut LamportClock| {
+            let time = symmetry::time_of(*time);
+            min = Some(min.map_or(time, |min| min.min(time)));
+        };
         match part {
             Part::Process(process) => {
                 let mut process = self.processes.value(process).clone();
@@ -167,7 +234,7 @@ impl<P: Process> Handlers for Erased<P> {
     fn shifted(&self, part: Part, by: u64) -> u32 {
         self.changed(part, &|part| {
             if let Some(visit_times) = self.symmetries.clock_shift {
-                let shift = &mut |time: &mut LamportClock| time.0 = time.0.wrapping_add(by);
+                let shift = &mut |time: &mut LamportClock| symmetry::shift(time, by);
                 visit_times(part, &self.system.config, shift);
             }
         })
@@ -184,4 +251,9 @@ impl<P: Process> Handlers for Erased<P> {
             }
         })
     }
+}
+
+/// The name of a variant, of which this is the description.
+fn variant(description: &str) -> String {
+    description.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
 }

@@ -22,6 +22,11 @@ impl Numbered {
         self.locals.value(local).status == Status::Waiting
     }
 
+    /// Whether its client is in the critical section.
+    pub(crate) fn is_inside(&self, local: u32) -> bool {
+        self.locals.value(local).status == Status::Inside
+    }
+
     /// Whether its client may ask for something more, and may as well leave it at that.
     pub(crate) fn may_leave_it(&self, local: u32) -> bool {
         let local = self.locals.value(local);

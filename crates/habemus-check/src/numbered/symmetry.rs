@@ -10,6 +10,8 @@
 //!
 //! Processes say of themselves that they have a symmetry ([`habemus::symmetry`]); here it is tried on every step.
 
+use std::sync::atomic::Ordering;
+
 use habemus::clock::VectorClock;
 use habemus::{Address, symmetry::Rotation};
 
@@ -22,17 +24,19 @@ use crate::setting::Setting;
 
 /// A change of all that names a time or an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Renaming {
+enum Renaming {
     /// All logical times are later by so much; earlier, if that wraps around.
     Shift(u64),
     /// Everybody is one address further on.
     Rotation,
 }
 
-impl Renaming {
-    /// By so much times are shifted to see whether a process minds.
-    pub(super) const MUCH_LATER: Self = Renaming::Shift(1_000_003);
-}
+/// By so much times are shifted to see whether a process minds. A process cannot read a time, but it can make
+/// one by ticking and compare it: where it does, that one is near the beginning, or else all are past it.
+const SHIFTS: [u64; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 1_000_003];
+/// On so many steps all of them are tried, and on the others one after the other: all would take half of the
+/// time.
+const WHOLLY_SHIFTED: usize = 1_000;
 
 /// Whether states of this system that differ by a shift of all clocks are one.
 pub(super) fn is_shift_invariant(handlers: &dyn Handlers, setting: &Setting) -> bool {
@@ -95,21 +99,56 @@ impl Numbered {
         })
     }
 
-    /// Whether the process would do the same, but for the renaming, if all were renamed before.
-    pub(super) fn is_equivariant(
+    /// Whether the process would do the same, but for the time, if all were later before.
+    pub(super) fn minds_no_shift(
+        &self,
+        local: &Local,
+        cause: Cause,
+        outcomes: &Outcomes,
+    ) -> Result<bool, Trouble> {
+        let number = self.shifted.fetch_add(1, Ordering::Relaxed);
+        let one = number % SHIFTS.len();
+        let tried = if number < WHOLLY_SHIFTED { &SHIFTS[..] } else { &SHIFTS[one..=one] };
+        for &by in tried {
+            if self.equivariant(Renaming::Shift(by), local, cause, outcomes)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether the process would do the same, but for the addresses, wherever it stood: rotation by rotation.
+    pub(super) fn minds_no_rotation(
+        &self,
+        local: &Local,
+        cause: Cause,
+        outcomes: &Outcomes,
+    ) -> Result<bool, Trouble> {
+        let (mut local, mut cause, mut outcomes) = (local.clone(), cause, outcomes.clone());
+        for _ in 1..self.processes() {
+            let rotated = self.equivariant(Renaming::Rotation, &local, cause, &outcomes)?;
+            let Some(rotated) = rotated else { return Ok(false) };
+            (local, cause, outcomes) = rotated;
+        }
+        Ok(true)
+    }
+
+    /// What the process would do if all were renamed before, if it is the same but for the renaming.
+    fn equivariant(
         &self,
         renaming: Renaming,
         local: &Local,
         cause: Cause,
         outcomes: &Outcomes,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<Option<(Local, Cause, Outcomes)>, Trouble> {
+        let local = self.renamed(local, renaming);
         let cause = match cause {
             // How processes start may differ.
-            Cause::Start => return Ok(true),
+            Cause::Start => return Ok(Some((local, cause, outcomes.clone()))),
             Cause::Item(item) => Cause::Item(self.renamed_item(item, renaming)),
             other => other,
         };
-        let mut found = self.outcomes(&self.renamed(local, renaming), cause)?;
+        let mut found = self.outcomes(&local, cause)?;
         let mut expected = outcomes.clone();
         for handled in expected.iter_mut().flatten() {
             handled.process = self.renamed_part(Part::Process(handled.process), renaming);
@@ -121,7 +160,7 @@ impl Numbered {
             }
         }
         expected.iter_mut().chain(&mut found).flatten().for_each(sort_by_receiver);
-        Ok(found == expected)
+        Ok((found == expected).then_some((local, cause, found)))
     }
 
     /// A local state after the renaming.

@@ -22,7 +22,6 @@ use crate::environment::Environment;
 use crate::memo::Memo;
 use crate::protocol::{Transition, Trouble};
 use crate::row::{Situation, put, situation};
-use crate::setting::Timers;
 
 /// What a process can do in one block, in a situation.
 #[derive(Clone, Copy, Debug)]
@@ -30,10 +29,15 @@ struct Block {
     /// The visible steps: `transitions[first..last]` of the table.
     first: u32,
     last: u32,
-    /// Where the process can come to rest: `ends[..]` of the table, from one to the other.
+    /// Where the process can come to rest, so that the run may end or time may pass: `ends[..]` of the table,
+    /// from one to the other.
     ends: (u32, u32),
     /// Whether there is an invisible delivery.
     takes: bool,
+    /// Whether the run may end here, as far as this process goes: it owes no step.
+    rests: bool,
+    /// Whether time may pass here, as far as this process goes: nothing is under way.
+    is_still: bool,
 }
 
 /// What processes can do by themselves and in blocks, by situation.
@@ -65,20 +69,22 @@ impl Worker<'_> {
         let n = self.world.processes;
         let environment = Environment(state[self.world.environment_at()]);
         let (mut merged, mut can_rest) = (false, true);
+        let (mut quiet, mut is_still) = (true, true);
         for address in 0..n {
             let block = self.block(situation(state, address))?;
             for index in block.first..block.last {
                 self.take(out.begin(state), address, self.blocks.transitions[index as usize], environment);
             }
             merged |= block.takes;
+            quiet &= block.rests;
+            is_still &= block.is_still;
             can_rest &= block.ends.0 < block.ends.1;
         }
         if merged && can_rest {
             self.come_to_rest(state, out)?;
         }
-        let mut quiet = out.states.is_empty();
-        if quiet && self.world.setting.timers == Timers::MessagesFirst {
-            quiet = self.let_time_pass(state, out)? == 0;
+        if is_still && self.world.setting.timers.have_order() {
+            quiet &= self.let_time_pass(state, out)? == 0;
         }
         self.canonicalize_all(out);
         debug_assert!(!quiet || !merged, "what can be delivered is no end");
@@ -126,10 +132,18 @@ impl Worker<'_> {
         // To which situation, from which, and by which invisible delivery.
         let mut ways: Few<(usize, Situation, u32)> = Few::new();
         let mut next = 0;
+        let (mut rests, mut is_still) = (true, true);
         while let Some(&situation) = situations.get(next) {
             let transitions = self.ordinary_transitions_of(situation)?;
-            if transitions.is_empty() {
+            let range = transitions.start as usize..transitions.end as usize;
+            let transitions_here = &self.blocks.transitions[range];
+            // Who stays inside ends nothing, but lets time pass.
+            if !transitions_here.iter().any(LocalTransition::is_under_way) {
                 ends.push(situation);
+            }
+            if next == 0 {
+                rests = !transitions_here.iter().any(LocalTransition::is_owed);
+                is_still = !transitions_here.iter().any(LocalTransition::is_under_way);
             }
             for index in transitions {
                 let transition = self.blocks.transitions[index as usize];
@@ -166,6 +180,8 @@ impl Worker<'_> {
             last: table.transitions.len() as u32,
             ends: (from, table.ends.len() as u32),
             takes: situations.len() > 1,
+            rests,
+            is_still,
         })
     }
 

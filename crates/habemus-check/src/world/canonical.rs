@@ -117,13 +117,12 @@ impl Worker<'_> {
         let environment = self.world.environment_at();
         rotated[environment] = Environment(row[environment]).rotated(n).0;
         let monitors = self.world.monitors_at();
-        rotated[monitors] = *entry(&mut tables.rotated_monitors, row[monitors])
-            .get_or_insert_with(|| system.rotated_monitors(row[monitors]));
-        debug_assert_eq!(
-            system.judge(rotated[monitors]),
-            system.judge(row[monitors]),
-            "monitors treat all processes alike"
-        );
+        rotated[monitors] = *entry(&mut tables.rotated_monitors, row[monitors]).get_or_insert_with(|| {
+            let rotated = system.rotated_monitors(row[monitors]);
+            let judgements = [rotated, row[monitors]].map(|monitors| system.judge(monitors));
+            assert_eq!(judgements[0], judgements[1], "a monitor does not treat all processes alike");
+            rotated
+        });
         rotated
     }
 }

@@ -61,7 +61,8 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// In a pulse a process may crash when some of its messages are sent and others are not.
+    /// In a pulse a process may crash when some of its messages are sent and others are not: any of them, for
+    /// nothing is said about their order.
     pub(super) fn crash_halfway(
         &mut self,
         waited: &[u32],
@@ -76,13 +77,14 @@ impl Worker<'_> {
         }
         let (local, _) = situation(waited, address);
         let after = environment.after(Fault::Crash);
-        // To crash before the first is to crash before the pulse, and to crash after the last one to crash after it.
-        for kept in 1..sends {
+        // To crash before the first is to crash before the pulse, and to crash when all are sent is to crash
+        // after it.
+        assert!(sends < u32::BITS as usize, "a process has fewer than 32 neighbours");
+        for kept in 1..(1_u32 << sends).saturating_sub(1) {
             let reflex = self.reflexes.halfway(local, running.timer, choice, kept)?;
             self.begin_in(waited, after);
             self.apply(address, 0, reflex, after);
-            let kind =
-                TransitionKind::Halfway { timer: running.timer, elapsed: running.min, kept: kept as u16 };
+            let kind = TransitionKind::Halfway { timer: running.timer, elapsed: running.min, kept };
             self.emit(out, address, kind, choice);
         }
         Ok(())

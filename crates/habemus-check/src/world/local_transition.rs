@@ -27,9 +27,26 @@ pub(super) enum LocalKind {
     Delivery,
     Discarding,
     Client,
+    /// A client of a lock that is inside leaves in its own time: it will, but timers need not wait for it.
+    Leisure,
+    /// A client asks for something that it may as well leave.
+    Whim,
     Timer,
     Loss,
     Duplication,
+}
+
+impl LocalKind {
+    /// The set of bits in which only this kind is.
+    #[inline]
+    pub(super) fn bit(self) -> u32 {
+        1 << self as u32
+    }
+
+    /// The kinds, as a set of bits, without which a run may end: neither a fault nor a client's whim need ever come.
+    pub(super) fn not_owed() -> u32 {
+        LocalKind::Loss.bit() | LocalKind::Duplication.bit() | LocalKind::Whim.bit()
+    }
 }
 
 impl LocalTransition {
@@ -44,6 +61,16 @@ impl LocalTransition {
         !matches!(self.kind, LocalKind::Loss | LocalKind::Duplication)
     }
 
+    /// Whether a run may not end before it: neither a fault nor a client's whim need ever come.
+    pub(super) fn is_owed(&self) -> bool {
+        self.kind.bit() & LocalKind::not_owed() == 0
+    }
+
+    /// Whether time stands still until it has happened, where messages are faster than timers.
+    pub(super) fn is_under_way(&self) -> bool {
+        self.is_owed() && self.kind != LocalKind::Leisure
+    }
+
     /// Whether it takes an item, sends nothing and no monitor sees it.
     pub(super) fn is_invisible(&self) -> bool {
         matches!(self.kind, LocalKind::Delivery | LocalKind::Discarding) && self.reflex.is_silent()
@@ -54,7 +81,7 @@ impl LocalTransition {
         let kind = match self.kind {
             LocalKind::Delivery => TransitionKind::Deliver(self.subject),
             LocalKind::Discarding => TransitionKind::Discard(self.subject),
-            LocalKind::Client => TransitionKind::Client,
+            LocalKind::Client | LocalKind::Leisure | LocalKind::Whim => TransitionKind::Client,
             LocalKind::Timer => TransitionKind::Timer { timer: self.subject, elapsed: 0 },
             LocalKind::Loss => TransitionKind::Lose(self.subject),
             LocalKind::Duplication => TransitionKind::Duplicate(self.subject),
@@ -91,7 +118,14 @@ impl Worker<'_> {
         let life = self.life(local);
         let mut causes = Vec::new();
         if life == Life::Up {
-            causes.push((LocalKind::Client, 0, Cause::Client));
+            let system = &self.world.system;
+            let may_stay = self.world.setting.timers == Timers::LateClients && system.is_inside(local);
+            let kind = match (system.may_leave_it(local), may_stay) {
+                (true, _) => LocalKind::Whim,
+                (false, true) => LocalKind::Leisure,
+                (false, false) => LocalKind::Client,
+            };
+            causes.push((kind, 0, Cause::Client));
             if self.world.setting.timers == Timers::AnyTime {
                 let timers = self.world.system.timers(local).iter().map(|running| running.timer);
                 causes.extend(timers.map(|timer| (LocalKind::Timer, timer, Cause::Timer(timer))));

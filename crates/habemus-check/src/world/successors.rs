@@ -6,7 +6,7 @@ use crate::row::append;
 /// What was found in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expansion {
-    /// Nothing but faults can happen.
+    /// Nothing is owed: nothing but faults can happen, and what a client may ask but need not.
     Quiet,
     /// Every step was taken by itself.
     Single,

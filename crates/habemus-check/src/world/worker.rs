@@ -13,7 +13,6 @@ use crate::protocol::{Judgement, Life, Transition, TransitionKind, Trouble};
 use crate::reactions::{Reflex, Reflexes};
 use crate::row::{append, put, situation};
 use crate::search::Search;
-use crate::setting::Timers;
 
 /// One thread's way to look steps up: tables of its own in front of what all share.
 pub(crate) struct Worker<'w> {
@@ -78,7 +77,7 @@ impl<'w> Worker<'w> {
         out.clear();
         let n = self.world.processes;
         let environment = Environment(state[self.world.environment_at()]);
-        let mut ordinary = 0;
+        let mut kinds = 0;
         for address in 0..n {
             self.each_transition(situation(state, address), |worker, transition| {
                 let after = match transition.kind {
@@ -88,7 +87,7 @@ impl<'w> Worker<'w> {
                     }
                     LocalKind::Loss | LocalKind::Duplication => return,
                     _ => {
-                        ordinary += 1;
+                        kinds |= transition.kind.bit();
                         environment
                     }
                 };
@@ -98,18 +97,20 @@ impl<'w> Worker<'w> {
                 }
             })?;
         }
-        if ordinary == 0 && self.world.setting.timers == Timers::MessagesFirst {
-            ordinary += self.let_time_pass(state, out)?;
+        let mut owed = kinds & !LocalKind::not_owed();
+        let under_way = owed & !LocalKind::Leisure.bit();
+        if under_way == 0 && self.world.setting.timers.have_order() {
+            owed |= u32::from(self.let_time_pass(state, out)? > 0);
         }
         if environment.group() != 0 {
-            ordinary += 1;
+            owed |= 1;
             self.begin_in(state, environment.with_group(0));
             self.emit(out, 0, TransitionKind::Heal, 0);
         }
         if environment.0 != 0 {
             self.faults(state, environment, out)?;
         }
-        Ok(if ordinary == 0 { Expansion::Quiet } else { Expansion::Single })
+        Ok(if owed == 0 { Expansion::Quiet } else { Expansion::Single })
     }
 
     /// Collects the steps of one process, whose steps are an ample set.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use habemus::Address;
-use habemus_check::{CheckHandle, CheckVerdict, DeliveryOrder, Extent, Start};
+use habemus_check::{CheckHandle, CheckVerdict, DeliveryOrder, Extent, Properties, Start};
 
 use crate::help::model;
 
@@ -71,6 +71,44 @@ fn limits_end_a_check_and_are_named() {
 }
 
 #[test]
+fn a_limit_on_steps_is_how_long_a_run_may_be() {
+    let ring = |depth| {
+        let ring = model("anonymous-ring", 3).property("uniqueness");
+        ring.with(|setting| setting.max_depth = Some(depth)).run()
+    };
+    let verdict = |depth| ring(depth).properties.iter().find_map(|line| line.steps);
+    assert_eq!([verdict(4), verdict(5)], [None, Some(5)]);
+    // A run that ends is judged by its end, and where no run is longer the limit is none.
+    let whole = model("chang-roberts", 3).all_start();
+    let deepest = whole.run().depth;
+    let limited = |depth| whole.clone().with(|setting| setting.max_depth = Some(depth)).run();
+    assert_eq!([limited(deepest - 1).extent, limited(deepest).extent], [Extent::Bounded, Extent::Complete]);
+    assert_eq!((limited(deepest).states, limited(deepest).quiet), (whole.run().states, whole.run().quiet));
+}
+
+#[test]
+fn the_run_told_of_each_property_is_a_shortest_one_or_it_says_so() {
+    let ring = |change: fn(&mut habemus_check::Setting)| {
+        let ring = model("token-ring", 3).with(|setting| {
+            (setting.budget.crashes, setting.budget.recoveries, setting.budget.amnesia) = (1, 1, true);
+        });
+        ring.with(change).run()
+    };
+    let alone = ring(|setting| setting.properties = Properties::Named(vec!["EM1".to_owned()]));
+    let among = ring(|setting| {
+        (setting.properties, setting.keep_going) = (Properties::All, true);
+        setting.max_states = Some(60_000);
+    });
+    for report in [alone, among] {
+        let line = report.property("EM1").expect("it was asked for");
+        assert_eq!((line.steps, line.shortest), (Some(7), Some(true)), "{report:#?}");
+        let is_told = |remark: &String| remark.contains("fewer steps");
+        let doubtful = report.properties.iter().any(|line| line.shortest == Some(false));
+        assert_eq!(report.remarks.iter().any(is_told), doubtful, "{report:#?}");
+    }
+}
+
+#[test]
 fn a_check_that_is_stopped_while_it_looks_for_runs_without_end_says_so() {
     let (handle, over) = (CheckHandle::default(), AtomicBool::new(false));
     let locks = model("ricart-agrawala", 3).with(|setting| setting.entries = 2);
@@ -87,7 +125,10 @@ fn a_check_that_is_stopped_while_it_looks_for_runs_without_end_says_so() {
     });
     assert!(handle.cycle_search.load(Ordering::Relaxed) > 0, "it was looked for");
     assert_eq!((report.extent, report.stop.as_str()), (Extent::Bounded, "it was interrupted"));
-    assert!(report.properties.iter().all(|line| line.verdict != CheckVerdict::Holds), "{report:#?}");
+    let verdict = |name| report.property(name).map(|line| line.verdict);
+    // What happens is known by then; what never happens is not.
+    let found = (verdict("EM1"), verdict("EM2"));
+    assert_eq!(found, (Some(CheckVerdict::Holds), Some(CheckVerdict::NotFound)), "{report:#?}");
 }
 
 #[test]

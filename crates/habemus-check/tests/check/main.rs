@@ -1,14 +1,18 @@
 //! Checks of the catalogue's algorithms, and of the checker itself.
 
+mod any_entries;
 mod catalogue;
 mod clock_shift;
 mod faults;
 mod guarantees;
 mod help;
+mod leases;
 mod mutants;
 mod oracle;
+mod pulses;
 mod reduction;
 mod replay;
 mod rival;
 mod rotation;
+mod starts;
 mod toy;

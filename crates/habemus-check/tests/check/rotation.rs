@@ -70,6 +70,8 @@ enum Leader {
     WhoBegan,
     /// The process at the first address, which should not say that all are alike.
     TheFirst,
+    /// Whoever began, and the process at the second place whenever a word comes by.
+    TheLiar,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -102,6 +104,7 @@ impl Process for Whisper {
         let leads = match cx.config() {
             Leader::WhoBegan => self.begun,
             Leader::TheFirst => cx.me() == Address(0),
+            Leader::TheLiar => self.begun || cx.me() == Address(1),
         };
         if leads {
             cx.output(Output::leads());
@@ -130,9 +133,11 @@ fn whisper(leader: Leader) -> Result<CheckReport, CheckError> {
 #[test]
 fn a_process_that_minds_its_place_is_named() {
     whisper(Leader::WhoBegan).expect("it does not mind where it stands");
-    let said = whisper(Leader::TheFirst).expect_err("what it says of itself is not so").to_string();
-    assert!(
-        said.contains("process") && said.contains("Word") && said.contains("one address further on"),
-        "{said}"
-    );
+    for leader in [Leader::TheFirst, Leader::TheLiar] {
+        let said = whisper(leader).expect_err("what it says of itself is not so").to_string();
+        assert!(
+            said.contains("process") && said.contains("Word") && said.contains("one address further on"),
+            "{said}"
+        );
+    }
 }

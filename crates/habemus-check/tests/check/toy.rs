@@ -6,7 +6,7 @@ use habemus::mutex::{Command, Mutex, Output};
 use habemus::topology::Complete;
 use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{
-    CheckError, CheckHandle, CheckReport, CheckVerdict, Extent, Properties, Setting, check_system,
+    CheckError, CheckHandle, CheckReport, CheckVerdict, Extent, Properties, Setting, Timers, check_system,
 };
 
 use crate::help::setup;
@@ -82,24 +82,37 @@ impl Process for Toy {
     }
 }
 
-fn check(server: Server, liveness: bool) -> Result<CheckReport, CheckError> {
-    let ids = vec![Id(1), Id(2)];
-    let system: System<Toy> = System::new(Complete::new(2), ids, server).expect("two processes");
-    let setting = Setting {
+fn setting(liveness: bool) -> Setting {
+    Setting {
         clients: vec![Address(0)],
         properties: Properties::Named(vec!["EM2".to_owned()]),
         liveness,
         ..Setting::default()
-    };
-    check_system(&setup("coordinator", system, None), &setting, &CheckHandle::default())
+    }
+}
+
+fn check(server: Server, liveness: bool) -> Result<CheckReport, CheckError> {
+    check_with(server, &setting(liveness))
+}
+
+fn check_with(server: Server, setting: &Setting) -> Result<CheckReport, CheckError> {
+    let ids = vec![Id(1), Id(2)];
+    let system: System<Toy> = System::new(Complete::new(2), ids, server).expect("two processes");
+    check_system(&setup("coordinator", system, None), setting, &CheckHandle::default())
 }
 
 #[test]
 fn somebody_who_is_put_off_for_ever_is_found_on_a_cycle() {
     // No run comes to rest, so whoever looks only at where runs end finds nothing.
     let by_paths = check(Server::AlwaysBusy, false).expect("it can be checked");
-    assert_eq!((by_paths.quiet, by_paths.holds()), (0, false), "nobody ever enters, and that is said");
-    assert_eq!(by_paths.properties[1].verdict, CheckVerdict::Holds);
+    assert_eq!((by_paths.quiet, by_paths.sometimes[0].reached), (0, false), "nobody ever enters");
+    assert_eq!(
+        by_paths.properties[1].verdict,
+        CheckVerdict::NotFound,
+        "what was not looked for is not proved"
+    );
+    let stop = "runs without end were not looked for";
+    assert_eq!((by_paths.extent, by_paths.stop.as_str()), (Extent::Bounded, stop));
     let report = check(Server::AlwaysBusy, true).expect("it can be checked");
     let line = report.property("EM2").expect("it was asked for");
     assert_eq!((report.extent, line.verdict), (Extent::Complete, CheckVerdict::Violated));
@@ -107,6 +120,40 @@ fn somebody_who_is_put_off_for_ever_is_found_on_a_cycle() {
     assert!(why.contains("1 asked in vain to enter") && why.contains("for ever"), "{why}");
     // The command, and once round: asked, put off.
     assert_eq!(line.steps, Some(3));
+}
+
+#[test]
+fn what_never_ran_is_named() {
+    let report = check(Server::AlwaysBusy, true).expect("it can be checked");
+    assert_eq!(report.never, ["message Grant"]);
+    let report = check(Server::OpensInTime, true).expect("it can be checked");
+    assert!(report.never.is_empty(), "{:?}", report.never);
+    // Under timers that wait for messages, a client that asks again and again keeps the server from opening.
+    let timely = Setting { timers: Timers::MessagesFirst, ..setting(true) };
+    let report = check_with(Server::OpensInTime, &timely).expect("it can be checked");
+    assert_eq!(report.never, ["message Grant", "timer"]);
+}
+
+#[test]
+fn what_is_not_put_to_the_test_is_not_proved() {
+    let verdict = |report: &CheckReport, name: &str| report.property(name).map(|line| line.verdict);
+    // No terms, and the third time that others enter is the first that could be unfair.
+    let ring = crate::help::model("chang-roberts", 3).property("one-leader-per-term").run();
+    assert_eq!(verdict(&ring, "one-leader-per-term"), Some(CheckVerdict::DoesNotApply));
+    assert!(ring.holds() && !ring.proves());
+    let lock = |entries| {
+        let lock = crate::help::model("ricart-agrawala", 2).option("variant", "bare-replies");
+        lock.property("bounded-waiting").with(|setting| setting.entries = entries).run()
+    };
+    assert_eq!(verdict(&lock(1), "bounded-waiting"), Some(CheckVerdict::DoesNotApply));
+    // Nobody leads, so no two lead, and no leader is deposed.
+    let silent = crate::help::model("yo-yo", 3).option("variant", "as-printed").all_start();
+    let silent =
+        silent.with(|setting| (setting.properties, setting.keep_going) = (Properties::All, true)).run();
+    assert!(!silent.sometimes[0].reached, "{silent:#?}");
+    for name in ["uniqueness", "stability", "E1"] {
+        assert_eq!(verdict(&silent, name), Some(CheckVerdict::DoesNotApply), "{silent:#?}");
+    }
 }
 
 #[test]

@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use habemus::catalogue::{self, Entry};
 use habemus::{Address, Id};
 use habemus_check::{
-    ANY_NUMBER, Budget, CheckHandle, CheckReport, CheckVerdict, DeliveryOrder, Extent, MAX_FAULTS,
-    Properties, Replay, Setting, Start, Timers,
+    ANY_NUMBER, Budget, CheckHandle, CheckReport, CheckVerdict, DeliveryOrder, MAX_FAULTS, Properties,
+    Replay, Setting, Start, Timers,
 };
 use habemus_scenario::{Processes, Scenario, script};
 
@@ -90,7 +90,7 @@ pub(crate) struct Check {
     /// Go on after a violation, until every property is decided.
     #[arg(long, help_heading = "Properties")]
     keep_going: bool,
-    /// Do not look for runs without end in which somebody waits for ever.
+    /// Do not look for runs without end in which somebody waits for ever; what these might break stays open.
     #[arg(long, help_heading = "Properties")]
     no_liveness: bool,
 
@@ -147,6 +147,8 @@ enum TimersArg {
     Any,
     /// Only when nothing else is under way, in the order of their deadlines.
     MessagesFirst,
+    /// The same, but whoever is inside a lock may stay while time passes.
+    LateClients,
 }
 
 fn fault() -> clap::builder::RangedI64ValueParser<u8> {
@@ -213,8 +215,15 @@ impl Check {
         }
         match self.timers {
             None => {}
+            Some(TimersArg::Any) if entry.is_synchronous() => {
+                return Err(CliError::new(format!(
+                    "--timers any: {} works in pulses, which are never late",
+                    entry.name
+                )));
+            }
             Some(TimersArg::Any) => setting.timers = Timers::AnyTime,
             Some(TimersArg::MessagesFirst) => setting.timers = Timers::MessagesFirst,
+            Some(TimersArg::LateClients) => setting.timers = Timers::LateClients,
         }
         let budget = &mut setting.budget;
         budget.crashes = self.crashes.unwrap_or(budget.crashes);
@@ -332,8 +341,8 @@ fn size(text: &str) -> Result<u64, CliError> {
 fn outcome(report: &CheckReport) -> Outcome {
     match (report.holds(), report.extent) {
         (false, _) => Outcome::Fails,
-        (true, Extent::Bounded) => Outcome::Incomplete,
-        (true, _) => Outcome::Holds,
+        (true, _) if report.proves() => Outcome::Holds,
+        (true, _) => Outcome::Incomplete,
     }
 }
 

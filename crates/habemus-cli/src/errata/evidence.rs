@@ -44,7 +44,8 @@ fn found(case: &'static Case, property: &str, handle: &CheckHandle) -> Result<Ex
         CheckVerdict::Violated => {
             let steps = plural(line.steps.unwrap_or(0) as u64, "step", "steps");
             let why = line.explanation.as_deref().unwrap_or_default();
-            format!("{property} is broken after {steps}: {why}.")
+            let bound = if line.shortest == Some(false) { "at most " } else { "" };
+            format!("{property} is broken after {bound}{steps}: {why}.")
         }
         CheckVerdict::Holds => {
             let states = plural(report.states, "state", "states");

@@ -37,6 +37,10 @@ pub(crate) fn check(scenario: &Scenario, setting: &Setting, report: &CheckReport
         text.push_str(&sign(&wrap(&format!("@ {:<20} ", line.what), said, WIDTH), &"✗".red().to_string()));
     }
     text.push('\n');
+    if !report.never.is_empty() {
+        let said = if report.extent == Extent::Complete { "never handled" } else { "not handled so far" };
+        text.push_str(&wrap("note: ", &format!("{said}: {}", report.never.join(", ")), WIDTH));
+    }
     for remark in &report.remarks {
         text.push_str(&wrap("note: ", remark, WIDTH));
     }
@@ -52,6 +56,7 @@ fn circumstances(scenario: &Scenario, setting: &Setting, report: &CheckReport) -
     let timers = match setting.timers {
         Timers::AnyTime => "timers at any time",
         Timers::MessagesFirst => "messages before timers",
+        Timers::LateClients => "messages before timers, late clients",
     };
     let clients = match (report.problem, &setting.start) {
         (ProblemKind::MutualExclusion, _) if setting.entries == ANY_NUMBER => {
@@ -74,6 +79,7 @@ fn property(line: &CheckedProperty) -> String {
         CheckVerdict::Holds => "✓".green().to_string(),
         CheckVerdict::Violated => "✗".red().bold().to_string(),
         CheckVerdict::NotFound | CheckVerdict::NotCovered => "?".yellow().to_string(),
+        CheckVerdict::DoesNotApply => "–".dimmed().to_string(),
     };
     let why = line.explanation.as_deref().unwrap_or_default();
     let note = if line.promised { "" } else { " (not promised)" };
@@ -81,10 +87,12 @@ fn property(line: &CheckedProperty) -> String {
         CheckVerdict::Holds => format!("holds{note}"),
         CheckVerdict::Violated => {
             let steps = plural(line.steps.unwrap_or(0) as u64, "step", "steps");
-            format!("violated{note} after {steps}: {why}")
+            let bound = if line.shortest == Some(false) { "at most " } else { "" };
+            format!("violated{note} after {bound}{steps}: {why}")
         }
         CheckVerdict::NotFound => "no violation in what was explored".to_owned(),
         CheckVerdict::NotCovered => format!("not covered: {why}"),
+        CheckVerdict::DoesNotApply => format!("does not apply: {why}"),
     };
     sign(&wrap(&format!("@ {:<20} ", line.name), &said, WIDTH), &mark)
 }
@@ -102,7 +110,12 @@ fn verdict(setting: &Setting, report: &CheckReport) -> String {
     };
     match (report.holds(), report.extent) {
         (false, _) => format!("{} not in every run\n", "failed:".red().bold()),
-        (true, Extent::Complete) => format!("{} proved for {processes}\n", "ok:".green().bold()),
+        (true, Extent::Complete) if report.proves() => {
+            format!("{} proved for {processes}\n", "ok:".green().bold())
+        }
+        (true, Extent::Complete) => {
+            format!("{} every run was covered, but nothing was put to the test\n", "vacuous:".yellow().bold())
+        }
         (true, _) => format!("{} as far as it went\n", "incomplete:".yellow().bold()),
     }
 }

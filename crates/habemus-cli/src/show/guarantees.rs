@@ -34,7 +34,8 @@ pub(crate) fn guarantees(rows: &[Row], different: &[String]) -> String {
         text.push_str(&wrap(&head, &cells.join("  "), WIDTH));
     }
     text.push('\n');
-    let legend = "✓ proved, ✗ refuted in so many steps, ? open; ! marks a promise that a fault breaks; \
+    let legend = "✓ proved, once if only for one entry each, ✗ refuted in so many steps, ≤ if a shorter run \
+                  may do, ? open, – not put to the test; ! marks a promise that a fault breaks; \
                   then the number of states, + if there are more.";
     text.push_str(&wrap("", legend, WIDTH));
     for model in different {
@@ -48,7 +49,7 @@ pub(crate) fn guarantees(rows: &[Row], different: &[String]) -> String {
 }
 
 fn show(row: &Row, name: &str, cell: Cell) -> String {
-    let broken = if row.promises(name) && matches!(cell, Cell::Refuted(_)) { "!" } else { "" };
+    let broken = if row.promises(name) && cell.steps().is_some() { "!" } else { "" };
     // A space that does not break keeps a cell together.
     format!("{}\u{a0}{name}{broken}", cell.show().replace(' ', "\u{a0}"))
 }

@@ -53,6 +53,12 @@ pub enum Variant {
     MutantHalfQuorum,
     /// A mutant: promises and acceptances are not kept on stable storage, kept to show what it is for.
     MutantForgetsPromise,
+    /// A mutant: of what was accepted the earliest is proposed, not the latest, kept to show that the checker
+    /// catches it.
+    MutantEarliestAccepted,
+    /// A mutant: who accepts does not promise, so that an earlier ballot may come after it, kept to show that
+    /// the checker catches it.
+    MutantUnboundAcceptance,
 }
 
 /// What survives a crash.

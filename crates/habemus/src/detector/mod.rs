@@ -74,6 +74,10 @@ impl Monitor<Detection> for Never {
         match *self {}
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        match *self {}
+    }
+
     fn at_end(&self, _: End, _: &Population) -> Verdict {
         match *self {}
     }

@@ -39,6 +39,11 @@ pub enum Variant {
     MutantUntold,
     /// A mutant: one vote less is enough, kept to show that the checker catches it.
     MutantOneShort,
+    /// A mutant: who gives a vote back counts it all the same, kept to show that the checker catches it.
+    MutantKeepsVote,
+    /// A mutant: who gives a vote back does not count itself out at that voter, and keeps the votes of
+    /// others, kept to show that the checker catches it.
+    MutantHopeful,
 }
 
 /// What processes send each other.
@@ -189,8 +194,12 @@ impl Maekawa {
     }
 
     fn relinquish(&mut self, voter: Address, cx: &mut Context<'_, Self>) {
-        self.lacking.insert(voter);
-        self.failed.insert(voter);
+        if cx.config().variant != Variant::MutantKeepsVote {
+            self.lacking.insert(voter);
+        }
+        if cx.config().variant != Variant::MutantHopeful {
+            self.failed.insert(voter);
+        }
         self.tell(voter, Message::Relinquish, cx);
     }
 

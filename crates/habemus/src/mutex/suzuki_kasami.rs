@@ -39,6 +39,9 @@ pub enum Variant {
     /// A mutant: who leaves does not note on the token that it has been served, and its next request passes for an
     /// old one, kept to show that the checker catches it.
     MutantForgetful,
+    /// A mutant: a request that has grown old on the way passes for a new one, kept to show that the checker
+    /// catches it.
+    MutantStale,
 }
 
 /// What processes send each other.
@@ -148,7 +151,8 @@ impl SuzukiKasami {
     fn on_request(&mut self, from: Address, number: u64, cx: &mut Context<'_, Self>) {
         let known = &mut self.requested[from.index()];
         *known = number.max(*known);
-        let is_new = self.token.as_ref().is_some_and(|token| self.waits(from, token));
+        let is_new = self.token.as_ref().is_some_and(|token| self.waits(from, token))
+            || cx.config().variant == Variant::MutantStale;
         // If I am inside, it is looked at when I leave.
         if is_new
             && self.state == State::Released

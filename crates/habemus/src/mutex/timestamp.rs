@@ -21,7 +21,7 @@ impl Timestamp {
     /// timestamps these tokens grow: the time counts, and the rank of the identifier breaks ties.
     pub(super) fn token<P: Process<Topology = Complete>>(self, cx: &Context<'_, P>) -> Token {
         let rank = cx.neighbours().filter(|&other| cx.id_of(other) < self.id).count();
-        Token(self.time.0 * cx.process_count() as u64 + rank as u64)
+        Token(self.time.numbered(rank, cx.process_count()))
     }
 }
 

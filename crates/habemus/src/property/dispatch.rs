@@ -26,12 +26,24 @@ macro_rules! dispatch {
                 match self { $(Self::$monitor(monitor) => monitor.refused_writes(),)+ }
             }
 
+            fn is_at_stake(&self, who: &$crate::property::Population) -> bool {
+                match self { $(Self::$monitor(monitor) => monitor.is_at_stake(who),)+ }
+            }
+
             fn observe(
                 &mut self,
                 seen: &$crate::property::Observation<'_, $problem>,
                 who: &$crate::property::Population,
             ) -> Result<(), $crate::property::Violation> {
                 match self { $(Self::$monitor(monitor) => monitor.observe(seen, who),)+ }
+            }
+
+            fn all_started(
+                &mut self,
+                at: std::time::Duration,
+                who: &$crate::property::Population,
+            ) -> Result<(), $crate::property::Violation> {
+                match self { $(Self::$monitor(monitor) => monitor.all_started(at, who),)+ }
             }
 
             fn at_end(

@@ -109,6 +109,20 @@ pub trait Monitor<P: Problem> {
     /// The violation, if this breaks the property.
     fn observe(&mut self, seen: &Observation<'_, P>, who: &Population) -> Result<(), Violation>;
 
+    /// Takes note that all processes have started, and have said what they say as they start: whatever comes
+    /// next is part of the run. A driver that cannot tell need not say so.
+    ///
+    /// # Errors
+    /// The violation, if what was said so far breaks the property.
+    fn all_started(&mut self, at: Duration, who: &Population) -> Result<(), Violation> {
+        let _ = (at, who);
+        Ok(())
+    }
+
+    /// Whether the property's antecedent is met: whether the run has come to where the property demands or
+    /// forbids something. A property whose antecedent is met in no run holds of anything, and says nothing.
+    fn is_at_stake(&self, who: &Population) -> bool;
+
     /// How many writes of holders of the past the protected resource has refused, if this monitor is one.
     fn refused_writes(&self) -> u64 {
         0

@@ -1,6 +1,6 @@
 //! The acceptor: it keeps its promises.
 
-use super::{Ballot, Message, Paxos};
+use super::{Ballot, Message, Paxos, Variant};
 use crate::agreement::Value;
 use crate::{Address, Context};
 
@@ -30,7 +30,9 @@ impl Paxos {
             cx.send(from, Message::Refuse(self.stable.promised));
             return;
         }
-        self.stable.promised = ballot;
+        if cx.config().variant != Variant::MutantUnboundAcceptance {
+            self.stable.promised = ballot;
+        }
         self.stable.accepted = Some((ballot, value));
         cx.persist(self.stable);
         cx.send(from, Message::Accepted(ballot));

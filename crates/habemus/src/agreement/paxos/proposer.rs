@@ -83,7 +83,12 @@ impl Paxos {
         if !is_quorum(promises.len(), cx) || self.stable.promised != *ballot {
             return;
         }
-        let latest = promises.values().flatten().max().map(|(_, value)| *value);
+        let accepted = promises.values().flatten();
+        let latest = match cx.config().variant {
+            Variant::MutantEarliestAccepted => accepted.min(),
+            _ => accepted.max(),
+        };
+        let latest = latest.map(|(_, value)| *value);
         let bound = latest.filter(|_| cx.config().variant != Variant::MutantIgnoresAccepted);
         let (ballot, Some(value)) = (*ballot, bound.or(self.value())) else { return };
         self.stable.accepted = Some((ballot, value));

@@ -248,3 +248,32 @@ fn the_mutants_are_what_they_say() {
     let p = Harness::<Paxos>::recovered(Complete::new(3), 1..=3, config, TWO, Some(stable));
     assert_eq!(p.process.stable, Stable::default());
 }
+
+/// Lamport: "An acceptor can accept a proposal numbered n iff it has not responded to a prepare request
+/// having a number greater than n." To accept a later ballot binds as much: else what a majority has accepted
+/// could be undone.
+#[test]
+fn to_accept_a_ballot_is_to_promise_it() {
+    let accept = |p: &mut Harness<Paxos>| {
+        p.message(THREE, Message::Accept(ballot(2, 3), seven()));
+        p.message(ONE, Message::Accept(ballot(1, 1), Value::Number(5))).sent()
+    };
+    assert_eq!(accept(&mut paxos(TWO)), [(ONE, Message::Refuse(ballot(2, 3)))]);
+    let mut unbound = process(TWO, Variant::MutantUnboundAcceptance);
+    assert_eq!(accept(&mut unbound), [(ONE, Message::Accepted(ballot(1, 1)))]);
+}
+
+/// Lamport: "the value of the highest-numbered proposal among the responses".
+#[test]
+fn of_what_was_accepted_the_latest_is_proposed() {
+    let proposed = |variant| {
+        let mut p = process(ONE, variant);
+        p.message(TWO, Message::Accept(ballot(1, 2), Value::Number(5)));
+        p.command(propose(7));
+        let promise = Message::Promise(ballot(2, 1), Some((ballot(1, 3), Value::Number(9))));
+        p.message(THREE, promise).sent().pop()
+    };
+    let accept = |value| Some((THREE, Message::Accept(ballot(2, 1), Value::Number(value))));
+    assert_eq!(proposed(Variant::Paxos), accept(9));
+    assert_eq!(proposed(Variant::MutantEarliestAccepted), accept(5));
+}

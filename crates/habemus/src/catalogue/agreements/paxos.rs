@@ -27,6 +27,8 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
                 mutant("mutant-ignores-accepted"),
                 mutant("mutant-half-quorum"),
                 mutant("mutant-forgets-promise"),
+                mutant("mutant-earliest-accepted"),
+                mutant("mutant-unbound-acceptance"),
             ]),
             default: "paxos",
             help: "the rules, or the rules with a deliberate bug",
@@ -52,6 +54,8 @@ pub(in crate::catalogue) fn build(
         ("mutant-ignores-accepted", Variant::MutantIgnoresAccepted),
         ("mutant-half-quorum", Variant::MutantHalfQuorum),
         ("mutant-forgets-promise", Variant::MutantForgetsPromise),
+        ("mutant-earliest-accepted", Variant::MutantEarliestAccepted),
+        ("mutant-unbound-acceptance", Variant::MutantUnboundAcceptance),
     ];
     let default = Config::default();
     let config = Config {

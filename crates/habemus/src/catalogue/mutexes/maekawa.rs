@@ -34,6 +34,8 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
                 as_printed("plain"),
                 mutant("mutant-untold"),
                 mutant("mutant-one-short"),
+                mutant("mutant-keeps-vote"),
+                mutant("mutant-hopeful"),
             ]),
             default: "complete",
             help: "with votes that can be asked back, without (S1's, which deadlocks), or deliberately broken",
@@ -74,6 +76,8 @@ pub(in crate::catalogue) fn build(
         ("plain", Variant::Plain),
         ("mutant-untold", Variant::MutantUntold),
         ("mutant-one-short", Variant::MutantOneShort),
+        ("mutant-keeps-vote", Variant::MutantKeepsVote),
+        ("mutant-hopeful", Variant::MutantHopeful),
     ];
     let variant = options.choice("variant", &variants)?.unwrap_or_default();
     let network = Complete::new(request.ids.len());

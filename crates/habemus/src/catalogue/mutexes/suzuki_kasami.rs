@@ -22,7 +22,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: Values::Variants(&[rules("complete"), mutant("mutant-forgetful")]),
+            values: Values::Variants(&[
+                rules("complete"),
+                mutant("mutant-forgetful"),
+                mutant("mutant-stale"),
+            ]),
             default: "complete",
             help: "the paper's rules, or deliberately broken ones",
         },
@@ -39,7 +43,11 @@ pub(in crate::catalogue) fn build(
 ) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
-    let variants = [("complete", Variant::Complete), ("mutant-forgetful", Variant::MutantForgetful)];
+    let variants = [
+        ("complete", Variant::Complete),
+        ("mutant-forgetful", Variant::MutantForgetful),
+        ("mutant-stale", Variant::MutantStale),
+    ];
     let config = Config {
         holder: lock::holder(options)?,
         fencing: lock::fencing(options)?,

@@ -32,6 +32,12 @@ impl Monitor<Agreement> for Commanded {
         Ok(())
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // A loyal commander is up, and a loyal process has decided.
+        let loyal = |commander: &Address| self.ledger.is_loyal(*commander) && self.ledger.is_up(*commander);
+        self.orders.keys().any(loyal) && self.ledger.loyal_decisions().next().is_some()
+    }
+
     fn at_end(&self, _: End, who: &Population) -> Verdict {
         let loyal = |commander: Address| self.ledger.is_loyal(commander) && self.ledger.is_up(commander);
         for (&commander, order) in self.orders.iter().filter(|(commander, _)| loyal(**commander)) {

@@ -35,6 +35,11 @@ impl Monitor<Agreement> for DecidesOnce {
         Ok(())
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // A loyal process has decided.
+        self.ledger.loyal_decisions().next().is_some()
+    }
+
     fn at_end(&self, _: End, _: &Population) -> Verdict {
         Verdict::Holds
     }

@@ -39,6 +39,11 @@ impl Monitor<Agreement> for EveryoneDecides {
         Ok(())
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // One who stays up has proposed, and somebody has still to decide.
+        !self.proposers.is_empty() && self.ledger.undecided().next().is_some()
+    }
+
     fn at_end(&self, end: End, who: &Population) -> Verdict {
         let mut undecided = self.ledger.undecided().peekable();
         if self.proposers.is_empty() || undecided.peek().is_none() {

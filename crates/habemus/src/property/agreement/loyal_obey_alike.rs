@@ -25,6 +25,11 @@ impl Monitor<Agreement> for LoyalObeyAlike {
         Ok(())
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // A loyal process has decided or has still to decide.
+        self.ledger.loyal_decisions().next().is_some() || self.ledger.undecided().next().is_some()
+    }
+
     fn at_end(&self, end: End, who: &Population) -> Verdict {
         if let Some(difference) = difference(&self.ledger, who) {
             return Verdict::Violated(Violation(difference));

@@ -46,6 +46,11 @@ impl Monitor<Agreement> for Proposed {
         Ok(())
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // A loyal process has decided.
+        self.ledger.loyal_decisions().next().is_some()
+    }
+
     fn at_end(&self, _: End, _: &Population) -> Verdict {
         Verdict::Holds
     }

@@ -28,6 +28,11 @@ impl Monitor<Agreement> for SameDecision {
         }
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // A loyal process has decided.
+        self.ledger.loyal_decisions().next().is_some()
+    }
+
     fn at_end(&self, _: End, _: &Population) -> Verdict {
         Verdict::Holds
     }

@@ -15,7 +15,8 @@ use crate::{Address, Id};
 /// which has been up without a break since the run began, and to do so still when nothing more can happen.
 ///
 /// The run begins with the processes' starts and with what each says as it starts, before anything else is
-/// seen; that is judged as soon as all have started.
+/// seen; that is judged as soon as all have started. A driver that does not say when that is
+/// ([`Monitor::all_started`]) leaves it to the first event at another process, or the first command.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BestLeads {
     beliefs: Beliefs,
@@ -54,6 +55,12 @@ impl BestLeads {
             all.filter(|(_, preference)| **preference >= floor).map(|(id, _)| *id).collect()
         });
         self.stage = Stage::Running { best, eligible };
+    }
+
+    /// All have started: judges what they have said so far.
+    fn begin(&mut self, time: Duration, who: &Population, preference: &[u32]) -> Result<(), Violation> {
+        self.survey(who, preference);
+        self.beliefs.live().try_for_each(|(process, belief)| self.judge(process, belief, time, who))
     }
 
     /// Whether `process` may believe this.
@@ -114,9 +121,7 @@ impl Monitor<Election> for BestLeads {
                 ObservedEvent::Output(_) if *last == Some(process) => return Ok(()),
                 _ => {}
             }
-            self.survey(who, preference);
-            let mut live = self.beliefs.live();
-            verdict = live.try_for_each(|(process, belief)| self.judge(process, belief, seen.at, who));
+            verdict = self.begin(seen.at, who, preference);
         }
         match seen.what {
             ObservedEvent::Started | ObservedEvent::Crashed => {
@@ -131,6 +136,18 @@ impl Monitor<Election> for BestLeads {
             ObservedEvent::Command(_) => {}
         }
         verdict
+    }
+
+    fn all_started(&mut self, at: Duration, who: &Population) -> Result<(), Violation> {
+        match (&who.preference, &self.stage) {
+            (Some(preference), Stage::Starting(_)) => self.begin(at, who, preference),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_at_stake(&self, who: &Population) -> bool {
+        // Somebody names a leader.
+        self.beliefs.live().any(|(process, belief)| belief.leader(process, who).is_some())
     }
 
     fn at_end(&self, end: End, who: &Population) -> Verdict {
@@ -267,6 +284,16 @@ mod tests {
         run.command(2, Command::Elect);
         let wrong =
             "1 considered itself the leader at 4ms, though 2 is better and has been up since the run began";
+        assert_eq!(run.violation(), Some(wrong));
+    }
+
+    #[test]
+    fn once_all_have_started_the_last_one_has_no_excuse_either() {
+        let mut run = Rehearsal::started([2, 1], BestLeads::new);
+        assert_eq!(run.monitor.all_started(Duration::ZERO, &run.who), Ok(()));
+        run.output(1, Output::leads());
+        let wrong =
+            "1 considered itself the leader at 3ms, though 2 is better and has been up since the run began";
         assert_eq!(run.violation(), Some(wrong));
     }
 

@@ -35,6 +35,11 @@ impl Monitor<Election> for EveryoneKnows {
         Ok(())
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // Somebody has to learn of a leader.
+        !self.ignorant.is_empty()
+    }
+
     fn at_end(&self, end: End, who: &Population) -> Verdict {
         if self.ignorant.is_empty() {
             return Verdict::Holds;

@@ -41,6 +41,11 @@ impl Monitor<Election> for LeaderStays {
         }
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // There is a leader that has not failed.
+        self.leader.is_some()
+    }
+
     fn at_end(&self, _: End, _: &Population) -> Verdict {
         Verdict::Holds
     }

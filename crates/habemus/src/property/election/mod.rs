@@ -78,6 +78,20 @@ mod tests {
     }
 
     #[test]
+    fn where_nobody_leads_only_these_are_at_stake() {
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for index in 0..7 {
+            let mut run = Rehearsal::started([1, 2, 3], |who| ElectionMonitor::all(who).swap_remove(index));
+            before.extend(run.monitor.is_at_stake(&run.who).then(|| run.monitor.name()));
+            run.output(3, Output::leads());
+            after.extend((!run.monitor.is_at_stake(&run.who)).then(|| run.monitor.name()));
+        }
+        assert_eq!(before, ["E2", "termination", "agreement"]);
+        // Term 0 stands for no terms.
+        assert_eq!(after, ["one-leader-per-term"]);
+    }
+
+    #[test]
     fn a_run_in_which_nothing_happens_lacks_a_leader_by_these_properties() {
         let mut lacking = Vec::new();
         for index in 0..7 {

@@ -41,6 +41,11 @@ impl Monitor<Election> for OneLeader {
         Err(Violation(format!("{process} considered itself the leader {time}, and so did {others}")))
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // Somebody leads, so nobody else may.
+        !self.leaders.is_empty()
+    }
+
     fn at_end(&self, _: End, _: &Population) -> Verdict {
         Verdict::Holds
     }

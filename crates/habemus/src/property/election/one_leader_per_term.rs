@@ -40,6 +40,11 @@ impl Monitor<Election> for OneLeaderPerTerm {
         Err(Violation(format!("{second} led term {term} {time}, which {first} had led before")))
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // A term has its leader, so it may have no other.
+        !self.leaders.is_empty()
+    }
+
     fn at_end(&self, _: End, _: &Population) -> Verdict {
         Verdict::Holds
     }

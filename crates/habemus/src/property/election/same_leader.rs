@@ -38,6 +38,11 @@ impl Monitor<Election> for SameLeader {
         Ok(())
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // Somebody is up and has to agree with the others.
+        self.beliefs.live().next().is_some()
+    }
+
     fn at_end(&self, end: End, who: &Population) -> Verdict {
         let ignorant = self.live_where(|belief| belief == Belief::Nobody);
         if !ignorant.is_empty() {

@@ -23,6 +23,11 @@ impl Monitor<Election> for SomeoneLeads {
         Ok(())
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // Somebody has to lead from the beginning.
+        true
+    }
+
     fn at_end(&self, end: End, _: &Population) -> Verdict {
         if self.elected {
             Verdict::Holds

@@ -45,7 +45,7 @@ impl Monitor<Mutex> for BoundedWaiting {
         }
         self.requests.remove(process);
         self.requests.overtake();
-        let bound = 2 * (who.len() as u64).saturating_sub(1);
+        let bound = bound(who);
         match self.requests.oldest() {
             Some((waiting, entries)) if entries > bound => Err(Violation(format!(
                 "others entered {entries} times, the last {}, since {} asked; {bound} would be fair",
@@ -56,9 +56,20 @@ impl Monitor<Mutex> for BoundedWaiting {
         }
     }
 
+    fn is_at_stake(&self, who: &Population) -> bool {
+        // Somebody has been overtaken as often as is fair, and another wants to enter.
+        let is_due = self.requests.oldest().is_some_and(|(_, entries)| entries >= bound(who));
+        is_due && self.requests.made_at.len() > 1
+    }
+
     fn at_end(&self, _: End, _: &Population) -> Verdict {
         Verdict::Holds
     }
+}
+
+/// How often others may enter while one waits.
+fn bound(who: &Population) -> u64 {
+    2 * (who.len() as u64).saturating_sub(1)
 }
 
 /// The requests that wait, and how often each has been overtaken.
@@ -144,6 +155,20 @@ mod tests {
         }
         assert_eq!(run.violation(), None);
         assert_eq!(run.at_end(End::Quiet), Verdict::Holds);
+    }
+
+    #[test]
+    fn it_is_at_stake_when_one_more_entry_would_be_unfair() {
+        let mut run = run();
+        run.command(1, Command::Acquire);
+        for id in [2, 3, 2] {
+            visit(&mut run, id);
+            assert!(!run.monitor.is_at_stake(&run.who));
+        }
+        visit(&mut run, 3);
+        assert!(!run.monitor.is_at_stake(&run.who), "nobody else asks");
+        run.command(2, Command::Acquire);
+        assert!(run.monitor.is_at_stake(&run.who));
     }
 
     #[test]

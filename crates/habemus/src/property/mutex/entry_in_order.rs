@@ -64,6 +64,11 @@ impl Monitor<Mutex> for EntryInOrder {
         Ok(())
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // Two wait, and one had asked before the other.
+        self.pending.values().any(|one| self.pending.values().any(|other| one.happened_before(other)))
+    }
+
     fn at_end(&self, _: End, _: &Population) -> Verdict {
         if self.blind { Verdict::Open("no vector clocks were kept".to_owned()) } else { Verdict::Holds }
     }

@@ -66,6 +66,11 @@ impl Monitor<Mutex> for EveryRequestServed {
         Ok(())
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // Somebody waits to be let in or out.
+        self.stages.values().any(|stage| *stage != Stage::Inside)
+    }
+
     fn at_end(&self, end: End, who: &Population) -> Verdict {
         let leaving = self.those(Stage::Leaving, who);
         let mut lacking = Vec::new();

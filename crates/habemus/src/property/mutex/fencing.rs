@@ -111,6 +111,11 @@ impl Monitor<Mutex> for Fencing {
         }
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // Somebody has written, or is about to.
+        !self.holders.is_empty() || self.resource.highest.is_some()
+    }
+
     fn at_end(&self, _: End, _: &Population) -> Verdict {
         Verdict::Holds
     }

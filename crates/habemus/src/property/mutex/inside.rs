@@ -24,6 +24,10 @@ impl Inside {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn contains(&self, process: Address) -> bool {
         self.0.contains(&process)
     }

@@ -44,6 +44,11 @@ impl Monitor<Mutex> for OneInside {
         Err(Violation(format!("{process} entered {time} while {others} {were} inside")))
     }
 
+    fn is_at_stake(&self, _: &Population) -> bool {
+        // Somebody is inside, so another may have to wait.
+        !self.inside.is_empty()
+    }
+
     fn at_end(&self, _: End, _: &Population) -> Verdict {
         Verdict::Holds
     }
