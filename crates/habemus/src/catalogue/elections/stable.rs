@@ -38,6 +38,12 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "how long to wait for COORDINATOR after having given up",
         },
         OptionSpec {
+            name: "regain",
+            values: "duration | none",
+            default: "none",
+            help: "after how long without a break restarts are forgotten (S4: \"temporariamente\")",
+        },
+        OptionSpec {
             name: "leader",
             values: "identifier",
             default: "nobody",
@@ -69,6 +75,7 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
         wins: wins(options)?,
         answer_timeout: options.duration("answer-timeout")?.unwrap_or(default.answer_timeout),
         coordinator_timeout: options.duration("coordinator-timeout")?.unwrap_or(default.coordinator_timeout),
+        regain: options.duration_or_none("regain")?.flatten(),
         leader: options.process("leader")?.map(|(id, _)| id),
     })
 }
