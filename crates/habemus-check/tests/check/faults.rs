@@ -43,3 +43,34 @@ fn every_algorithm_has_the_same_verdicts_with_and_without_reduction_under_faults
     }
     assert!(compared > 30, "only {compared} models are small enough");
 }
+
+/// What the catalogue promises of the elections that recover is proved, through every fault after which they
+/// should.
+#[test]
+fn the_best_live_process_leads_in_the_end_whatever_happened_before() {
+    let nothing = Budget::default();
+    for (algorithm, budget) in [
+        ("bully", Budget { crashes: 1, recoveries: 1, ..nothing }),
+        ("bully", Budget { partitions: 1, ..nothing }),
+        ("bully", Budget { suspicions: 1, crashes: 1, ..nothing }),
+        ("bully", Budget { losses: 1, ..nothing }),
+        ("collecting-ring", Budget { partitions: 1, ..nothing }),
+        ("collecting-ring", Budget { suspicions: 1, ..nothing }),
+        ("collecting-ring", Budget { crashes: 1, ..nothing }),
+    ] {
+        let report = model(algorithm, 3)
+            .all_start()
+            .with(|setting| {
+                setting.timers = Timers::MessagesFirst;
+                setting.properties = Properties::Named(vec!["agreement".to_owned()]);
+                setting.budget = budget;
+            })
+            .run();
+        assert_eq!(report.extent, Extent::Complete, "{algorithm} {budget:?}");
+        assert_eq!(
+            report.property("agreement").map(|line| line.verdict),
+            Some(CheckVerdict::Holds),
+            "{algorithm} {budget:?}"
+        );
+    }
+}

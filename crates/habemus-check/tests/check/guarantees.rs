@@ -115,8 +115,8 @@ fn page(rows: &[Row]) -> String {
          A crash may come before anything else, and stays for ever unless a recovery is named. A partition heals\n\
          in the end. A row that is missing cannot be: in an algorithm that works in pulses nothing is late or lost,\n\
          and only the oracle detector suspects. What an agreement must withstand are crashes, also in the midst of a\n\
-         pulse, and traitors: these tell everybody whatever they like, and every lie is tried. The errata of the\n\
-         notes are on [a page of their own](errata.md).\n"
+         pulse, and traitors: these tell each general `attack`, `retreat` or nothing, and every\n\
+         combination is tried. The errata of the notes are on [a page of their own](errata.md).\n"
     );
     for problem in PROBLEMS {
         let of_problem = |row: &&Row| {

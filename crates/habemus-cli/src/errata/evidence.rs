@@ -2,6 +2,7 @@
 
 use habemus_check::guarantees::Case;
 use habemus_check::{CheckHandle, CheckVerdict};
+use habemus_report::Finding;
 use habemus_trace::draw;
 
 use super::Evidence;
@@ -17,8 +18,8 @@ pub(super) enum Exhibit {
     Found { command: String, verdict: String, picture: Option<String> },
     /// A table: its heading, and rows of which the first is the head.
     Counted { about: String, rows: Vec<[String; 3]> },
-    /// Figures of a command.
-    Figures { command: String, rows: Vec<(String, String)> },
+    /// Figures of a command, and what they count.
+    Figures { command: String, unit: &'static str, rows: Vec<(String, String)> },
 }
 
 pub(super) fn exhibits(evidence: &Evidence, handle: &CheckHandle) -> Result<Vec<Exhibit>, CliError> {
@@ -27,8 +28,9 @@ pub(super) fn exhibits(evidence: &Evidence, handle: &CheckHandle) -> Result<Vec<
             Ok(vec![found(literal, property, handle)?, found(corrected, property, handle)?])
         }
         Evidence::Measured { about, scenario, literal } => Ok(vec![counted(about, scenario, literal)?]),
-        Evidence::Computed { command, rows } => {
-            Ok(vec![Exhibit::Figures { command: (*command).to_owned(), rows: rows() }])
+        Evidence::Played { file, scenario } => Ok(vec![played(file, scenario)?]),
+        Evidence::Computed { command, unit, rows } => {
+            Ok(vec![Exhibit::Figures { command: (*command).to_owned(), unit, rows: rows() }])
         }
     }
 }
@@ -56,6 +58,23 @@ fn found(case: &'static Case, property: &str, handle: &CheckHandle) -> Result<Ex
     let options = draw::Options { width: WIDTH, ..draw::Options::default() };
     let picture = line.counterexample.as_ref().map(|trace| draw::text(trace, &options));
     Ok(Exhibit::Found { command: format!("{} --property {property}", model.command()), verdict, picture })
+}
+
+/// What a run breaks, and its picture.
+fn played(file: &str, scenario: &str) -> Result<Exhibit, CliError> {
+    let scenario = habemus_scenario::parse("exhibit", scenario)
+        .map_err(|errors| CliError::File(Box::new(errors)))?
+        .scenario;
+    let report = habemus_sim::run(&scenario, true)?;
+    let broken: Vec<String> = report
+        .properties
+        .iter()
+        .filter(|line| line.verdict == Finding::Violated)
+        .map(|line| format!("{} is broken: {}.", line.name, line.explanation.as_deref().unwrap_or_default()))
+        .collect();
+    let options = draw::Options { width: WIDTH, ..draw::Options::default() };
+    let picture = report.trace.as_ref().map(|trace| draw::text(trace, &options));
+    Ok(Exhibit::Found { command: format!("habemus run {file}"), verdict: broken.join(" "), picture })
 }
 
 /// How many messages of each kind the literal version and the corrected one send in the same run.

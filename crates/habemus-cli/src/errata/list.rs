@@ -4,8 +4,10 @@ use habemus::analysis::LogProbability;
 use habemus::analysis::quorum::ForgetfulQuorum;
 use habemus_check::guarantees::Case;
 use habemus_check::{Setting, Start, Timers};
+use habemus_report::Statistics;
 
 use super::{Erratum, Evidence};
+use crate::show::grouped;
 
 /// Every erratum, in the order of the notes' subjects.
 pub(crate) const ERRATA: &[Erratum] = &[
@@ -38,6 +40,22 @@ pub(crate) const ERRATA: &[Erratum] = &[
                 flags: " --start any",
                 change: any_start,
             },
+        }],
+    },
+    Erratum {
+        name: "capture-async-cost",
+        title: "The bound on captures is for all candidates together",
+        notes: "S2, Corolário 5.4",
+        says: "envolve no máximo 2n⌊log n⌋ + n tentativas de capturas por candidato […] o número total de capturas do algoritmo \
+               é n + Σ_{k=1}^{⌈log n⌉} ⌊n/2^k − 1⌋ · 2^k ≤ n + Σ_{k=1}^{⌊log n⌋} (n/2^{k−1} · 2^k)",
+        wrong: "The proof counts the captures of all candidates, and not of one. Its first sum has ⌊n/2^k − 1⌋ for Theorem 5.3's \
+                ⌊n/(2^k − 1)⌋, and ends at ⌈log n⌉ where the second ends at ⌊log n⌋: the inequality as printed \
+                does not follow.",
+        cure: "With ⌊n/(2^k − 1)⌋ · 2^k ≤ 2n for each of the ⌊log₂ n⌋ levels the bound holds, for all candidates together.",
+        evidence: &[Evidence::Computed {
+            command: "habemus run exhibits/s2-capture-async-16.toml",
+            unit: "attempts",
+            rows: captures,
         }],
     },
     Erratum {
@@ -122,6 +140,78 @@ pub(crate) const ERRATA: &[Erratum] = &[
         ],
     },
     Erratum {
+        name: "franklin-cost",
+        title: "Franklin's cost argument proves nothing",
+        notes: "S4, Algoritmo de Franklin",
+        says: "Na primeira fase, cada processo ativo leva a 4 mensagens […] Na segunda fase, cada processo ativo leva a 8 \
+               mensagens […] Logo, temos 8n × n/2, O(n)",
+        wrong: "8n × n/2 is 4n², and not O(n). An active process causes 2 messages in the first phase, one to each side, and \
+                passive ones pass them on: whoever is active, each link carries one message each way in each phase.",
+        cure: "So a phase costs 2n messages at most, there are ⌊log₂ n⌋ + 1 of them, and n announce the winner. The conclusion, \
+               O(n log n), is right.",
+        evidence: &[Evidence::Computed {
+            command: "habemus run franklin --processes 64",
+            unit: "messages",
+            rows: franklin_cost,
+        }],
+    },
+    Erratum {
+        name: "ring-2",
+        title: "Anel 2 tells nobody",
+        notes: "S4, Algoritmo do Anel 2",
+        says: "Se p ∈ l: escolhe menor id em l como líder",
+        wrong: "The list ends at the process that finds itself on it, and no rule says who leads to anybody else. With one \
+                initiator the others never learn that there is a leader, and the leader does not know that it leads.",
+        cure: "S0's COORDINATOR goes round the ring, or to all.",
+        evidence: &[Evidence::Refuted {
+            literal: &Case {
+                algorithm: "collecting-ring",
+                name: "as printed",
+                ids: &[1, 2, 3],
+                options: &[("wins", "lowest"), ("announce", "nobody")],
+                flags: " --start any",
+                change: any_start,
+            },
+            property: "E2",
+            corrected: &Case {
+                algorithm: "collecting-ring",
+                name: "corrected",
+                ids: &[1, 2, 3],
+                options: &[("wins", "lowest")],
+                flags: " --start any",
+                change: any_start,
+            },
+        }],
+    },
+    Erratum {
+        name: "yo-yo-cut",
+        title: "Yo-Yo with a cut link elects nobody, and not two",
+        notes: "S4, Algoritmo do YoYo",
+        says: "Suponha que o canal de comunicação entre os processos 2 e 10 pare de funcionar. […] neste caso levará a duas \
+               eleições concorrentes acontecerem e, consequentemente, a dois líderes sendo eleitos",
+        wrong: "By the listing 2 and 10 wait for an answer on the link between them, for ever, and both parts wait with them.",
+        cure: "Two leaders come only if each part takes the silence for a broken link and goes on without it \
+               (`hello-timeout`, exhibit s4-yo-yo-cut).",
+        evidence: &[Evidence::Played {
+            file: "exhibits/s4-yo-yo-cut-waits.toml",
+            scenario: include_str!("../../../../exhibits/s4-yo-yo-cut-waits.toml"),
+        }],
+    },
+    Erratum {
+        name: "coordinator",
+        title: "A late release frees what somebody else holds",
+        notes: "S4, Coordenador",
+        says: "Ao receber uma liberação, marca o recurso como livre",
+        wrong: "Rule 3 does not ask whose release it is. With the timeout of the next section, the release of a holder that \
+                was slow comes when another one is inside, and lets a third in.",
+        cure: "A release names the grant that it ends, and one that ends nothing is ignored. That the slow holder and the \
+               next are inside together is the timeout's fault, and remains.",
+        evidence: &[Evidence::Played {
+            file: "exhibits/s4-late-release.toml",
+            scenario: include_str!("../../../../exhibits/s4-late-release.toml"),
+        }],
+    },
+    Erratum {
         name: "bully",
         title: "The bully that said OK does nothing",
         notes: "S4, Algoritmo do Brigão",
@@ -180,29 +270,31 @@ pub(crate) const ERRATA: &[Erratum] = &[
     },
     Erratum {
         name: "omega",
-        title: "By the letter of the slides nobody ever leads",
+        title: "By the letter of the slides everybody chooses once and never again",
         notes: "S3, O Algoritmo Eleição de Líder",
-        says: "Líder ← 0; // o processo 0 (zero) é o líder inicial […] NovoLíder ← Selecciona(Candidatos)",
-        wrong: "Process 0 may not exist. The set of candidates can be empty, and nothing can be selected from it. Heartbeats \
-                go to the others, so nobody is its own candidate: of two processes each follows the other, for ever.",
-        cure: "A process is always its own candidate, and before the first interval is over there is no leader.",
+        says: "Upon IntervaloHeartbeats: NovoLíder ← Selecciona(Candidatos); […] send(heartbeat, encarnação); Candidatos ← Φ;",
+        wrong: "The timer is started by Init and by Recovery, and not when it has run out: after the first interval nothing \
+                happens any more, and who follows a leader that crashes follows it for ever. Besides, the first leader is \
+                process 0, which may not exist, and a heartbeat of an earlier incarnation that arrives late counts again.",
+        cure: "The timer is started again at the end of each interval, before the first one is over there is no leader, and \
+               of several incarnations the latest counts.",
         evidence: &[Evidence::Refuted {
             literal: &Case {
                 algorithm: "omega",
                 name: "as printed",
                 ids: &[1, 2],
                 options: &[("variant", "as-printed")],
-                flags: " --start all --timers messages-first",
-                change: |setting| setting.timers = Timers::MessagesFirst,
+                flags: " --start all --timers messages-first --crashes 1",
+                change: calm_with_a_crash,
             },
-            property: "termination",
+            property: "agreement",
             corrected: &Case {
                 algorithm: "omega",
                 name: "corrected",
                 ids: &[1, 2],
                 options: &[],
-                flags: " --start all --timers messages-first",
-                change: |setting| setting.timers = Timers::MessagesFirst,
+                flags: " --start all --timers messages-first --crashes 1",
+                change: calm_with_a_crash,
             },
         }],
     },
@@ -218,6 +310,7 @@ pub(crate) const ERRATA: &[Erratum] = &[
         cure: "Both figures are given, and a third one for a quorum drawn at random; trials by chance agree with them.",
         evidence: &[Evidence::Computed {
             command: "habemus quorum --coordinators 32 --quorum 24 --failure 1e-4",
+            unit: "probability",
             rows: forgetful,
         }],
     },
@@ -226,8 +319,43 @@ pub(crate) const ERRATA: &[Erratum] = &[
 /// Everybody starts, and nothing else is special.
 fn as_usual(_: &mut Setting) {}
 
+/// Timers run out when nothing is under way, and one process crashes.
+fn calm_with_a_crash(setting: &mut Setting) {
+    setting.timers = Timers::MessagesFirst;
+    setting.budget.crashes = 1;
+}
+
 fn any_start(setting: &mut Setting) {
     setting.start = Start::EveryChoice;
+}
+
+/// 64 processes: S4's figure for the second phase alone, what theory allows for all of them, and a run.
+fn franklin_cost() -> Vec<(String, String)> {
+    let text = "algorithm = \"franklin\"\nprocesses = 64\nscript = [\"0ms elect all\"]";
+    let sent = sent(text, |statistics| statistics.messages);
+    vec![
+        ("S4, the second phase: 8n × n/2".to_owned(), grouped(8 * 64 * 32)),
+        ("at most in all phases: 2n(⌊log₂ n⌋ + 1) + n".to_owned(), grouped(2 * 64 * 7 + 64)),
+        ("sent in a run, identifiers in ascending order".to_owned(), sent),
+    ]
+}
+
+/// S2's runs with 16 candidates.
+fn captures() -> Vec<(String, String)> {
+    let sent = sent(include_str!("../../../../exhibits/s2-capture-async-16.toml"), |statistics| {
+        statistics.by_kind.get("Capture").copied().unwrap_or(0)
+    });
+    vec![
+        ("the bound: 2n⌊log₂ n⌋ + n attempts".to_owned(), grouped(2 * 16 * 4 + 16)),
+        ("Capture messages in all, of 16 candidates".to_owned(), sent),
+    ]
+}
+
+/// A figure of a run.
+fn sent(scenario: &str, figure: impl Fn(&Statistics) -> u64) -> String {
+    let loaded = habemus_scenario::parse("scenario", scenario).ok();
+    let report = loaded.and_then(|loaded| habemus_sim::run(&loaded.scenario, false).ok());
+    report.map_or_else(String::new, |report| grouped(figure(&report.statistics)))
 }
 
 /// S4's example: n = 32, m = 24, P = 10⁻⁴.

@@ -32,6 +32,8 @@ enum Evidence {
     Refuted { literal: &'static Case, property: &'static str, corrected: &'static Case },
     /// The simulator counts messages of both versions in the same run.
     Measured { about: &'static str, scenario: &'static str, literal: &'static str },
-    /// A formula beside what it should be.
-    Computed { command: &'static str, rows: fn() -> Vec<(String, String)> },
+    /// An exhibit in which the simulator shows what happens.
+    Played { file: &'static str, scenario: &'static str },
+    /// A formula beside what it should be, in this unit.
+    Computed { command: &'static str, unit: &'static str, rows: fn() -> Vec<(String, String)> },
 }

@@ -37,7 +37,7 @@ pub(crate) fn section(erratum: &Erratum, handle: &CheckHandle) -> Result<String,
                         let _ = writeln!(text, "  {kind:<20} {printed:>12} {corrected:>12}");
                     }
                 }
-                Exhibit::Figures { command, rows } => {
+                Exhibit::Figures { command, rows, .. } => {
                     text.push_str(&wrap("$ ", &command, WIDTH));
                     for (what, figure) in rows {
                         let _ = writeln!(text, "  {what:<50} {figure:>12}");
@@ -98,8 +98,8 @@ fn in_markdown(exhibit: Exhibit) -> String {
             }
             text
         }
-        Exhibit::Figures { command, rows } => {
-            let mut text = format!("`{command}`\n\n| | probability |\n|---|---:|\n");
+        Exhibit::Figures { command, unit, rows } => {
+            let mut text = format!("`{command}`\n\n| | {unit} |\n|---|---:|\n");
             for (what, figure) in rows {
                 let _ = writeln!(text, "| {what} | {figure} |");
             }

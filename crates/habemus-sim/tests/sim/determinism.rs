@@ -59,7 +59,7 @@ fn fingerprints_are_fixed() {
         fingerprint(&election("bully", 2)),
         fingerprint(&stormy(3)),
     ];
-    assert_eq!(found, ["457f02ec5c5b3e53", "dbfc46774151c636", "ec4eb6f9d66e2d1d"]);
+    assert_eq!(found, ["457f02ec5c5b3e53", "c4f3ad8245bc6355", "ad86c3e933dbc1a9"]);
 }
 
 /// A trace is checked for what every consumer relies on.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use habemus::catalogue::ENTRIES;
+use habemus_report::Finding;
 use habemus_scenario::{Action, Cue, Network, Occasion, RandomFaults, Scenario, TimeModel, TopologyChoice};
 use habemus_sim::{Sweeping, run, sweep};
 
@@ -86,6 +87,39 @@ fn services_keep_their_promises_through_crashes_and_recoveries_on_every_detector
                 report.crashes > 20 && report.leader_changes > 0,
                 "{algorithm} on {detector}: {report:?}"
             );
+        }
+    }
+}
+
+/// While links are cut, each side may have a leader of its own. Some time after the last is healed all follow
+/// the same one, the best if the election finds the best, whether the detector saw the cut or not.
+#[test]
+fn after_cuts_all_follow_one_leader_again() {
+    let ms = Duration::from_millis;
+    for algorithm in one_shot().filter(|name| !["anonymous-ring", "large-group"].contains(name)) {
+        for detector in ["oracle", "heartbeat", "phi-accrual"] {
+            let mut scenario = scenario(algorithm, detector, &[(0, elect(&[1, 3]))]);
+            scenario.random = Some(RandomFaults {
+                crashes: 1.0,
+                cuts: 2.0,
+                cut_for: (ms(10), ms(1500)),
+                until: Duration::from_secs(3),
+                ..RandomFaults::usual(5)
+            });
+            let best = match (algorithm, ENTRIES.iter().find(|entry| entry.name == algorithm)) {
+                ("yo-yo", _) => Some(1),
+                (_, Some(entry)) if entry.promises.contains(&"E1") => Some(5),
+                _ => None,
+            };
+            for seed in 1..=15 {
+                let report = run(&Scenario { seed, ..scenario.clone() }, false).expect("it runs");
+                let line =
+                    report.properties.iter().find(|line| line.name == "agreement").expect("it is watched");
+                assert_eq!(line.verdict, Finding::Holds, "{algorithm} on {detector}, seed {seed}: {line:?}");
+                if best.is_some() {
+                    assert_eq!(report.leader, best, "{algorithm} on {detector}, seed {seed}");
+                }
+            }
         }
     }
 }

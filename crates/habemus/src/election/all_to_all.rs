@@ -18,6 +18,9 @@ pub struct Config {
     pub candidates: Candidates,
     /// Which end of the order wins.
     pub wins: Wins,
+    /// Whether it will be held again, by all that are not suspected. If one of them is silent it is cut off,
+    /// and to elect without it would make two leaders: then there is no result.
+    pub service: bool,
 }
 
 /// Whose rules.
@@ -103,6 +106,12 @@ impl AllToAll {
 
     fn decide(&mut self, arrived: &[(Address, Message)], cx: &mut Pulse<'_, '_, Self>) {
         let (id, config) = (cx.context().id(), cx.context().config());
+        if config.service && config.candidates == Candidates::All {
+            let others = cx.context().neighbours().count();
+            if arrived.len() < others {
+                return;
+            }
+        }
         let counts_itself = self.candidate && config.variant != Variant::MutantForgetsItself;
         let others = arrived.iter().map(|(_, Message::Candidate(candidate))| *candidate);
         let candidates = others.chain(counts_itself.then_some(id));
@@ -179,6 +188,15 @@ mod tests {
         let told = Config { candidates: Candidates::Told, ..Config::default() };
         assert_eq!(decides(&told, &[0]), [Output::follows(Id(3))]);
         assert_eq!(decides(&told, &[]), []);
+    }
+
+    /// A detector below would have said who is dead: whoever else is silent may lead on the other side of a
+    /// cut.
+    #[test]
+    fn as_a_service_it_has_no_result_while_somebody_is_silent() {
+        let service = Config { service: true, ..Config::default() };
+        assert_eq!(decides(&service, &[0]), []);
+        assert_eq!(decides(&service, &[0, 2]), [Output::follows(Id(9))]);
     }
 
     #[test]

@@ -2,81 +2,41 @@
 //!
 //! H. Garcia-Molina, *Elections in a distributed computing system*, 1982. The notes give three variants, which
 //! are options here: ELECTION goes to all (S0) or only to better processes (S1, S4), and the start of an
-//! election can be delayed by rank (S0). S4's listing taken by the letter is the variant `AsPrinted`. The
-//! notes are silent on an OK that no COORDINATOR follows; the process then starts over, or an election would
-//! hang when the one that answered dies. Messages: Θ(n²) if the worst process starts, Θ(n) if the best does.
+//! election can be delayed by rank (S0). S4's listing taken by the letter is the variant `AsPrinted`.
+//! Messages: Θ(n²) if the worst process starts, Θ(n) if the best does.
+//!
+//! Where the notes are silent, rules were added, without which two may lead for ever, or everybody elects
+//! without end:
+//! - An OK that no COORDINATOR follows: the process starts over, or an election would hang when the one that
+//!   answered dies.
+//! - A leader that gets ELECTION says to the one that asked that it leads. To all it says so when it becomes
+//!   leader, and when a worse process claims to lead.
+//! - News can be old. Who follows a leader, and hears that a worse process leads or that somebody misses a
+//!   leader, asks its own leader first, and elects if that one is silent.
+//! - Who is trusted again may have elected in the meantime, on the other side of a partition: a leader tells
+//!   it, and others ask it if it is better than their leader.
+//! - Who leads because a better process was silent, and the detector says that it lives, goes on telling it.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
-use super::{Command, Election, Output, Wins};
+use super::{Command, Election, Output};
 use crate::topology::Complete;
-use crate::{Address, Context, Id, Process, Suspicion, Topology};
+use crate::{Address, Context, Process, Suspicion, Topology};
 
-/// Who is better than whom, and how long to wait for whom.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Whose rules.
-    pub variant: Variant,
-    /// Who is asked.
-    pub audience: Audience,
-    /// Which end of the order wins.
-    pub wins: Wins,
-    /// A comparable quality of each process (memory, weight, …), by address; the identifier breaks ties. Empty:
-    /// the identifier alone counts.
-    pub quality: Vec<u64>,
-    /// How long to wait for an OK.
-    pub answer_timeout: Duration,
-    /// How long to wait for COORDINATOR after an OK.
-    pub coordinator_timeout: Duration,
-    /// How much longer each process waits before it starts an election than the next better one.
-    pub delay: Duration,
-    /// Who leads at the beginning, if anybody.
-    pub leader: Option<Id>,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Config {
-            variant: Variant::Complete,
-            audience: Audience::Better,
-            wins: Wins::Highest,
-            quality: Vec::new(),
-            answer_timeout: Duration::from_millis(50),
-            coordinator_timeout: Duration::from_millis(150),
-            delay: Duration::ZERO,
-            leader: None,
-        }
-    }
-}
-
-/// Whose rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
-    /// The receiver of ELECTION runs, too, and an OK without a COORDINATOR is not waited for in vain.
-    Complete,
-    /// S4's listing: the receiver only says OK, and an OK ends the matter.
-    AsPrinted,
-}
-
-/// Who is asked in an election.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Audience {
-    /// Everybody (S0).
-    All,
-    /// Those that would be better leaders (S1, S4).
-    Better,
-}
+mod config;
+pub use config::{Audience, Config, Variant};
 
 /// What processes send each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
-    /// "Is a better one alive?" A better process answers [`Ok`](Message::Ok) and holds its own election.
+    /// "Is a better one alive?" A better process answers [`Ok`](Message::Ok) and holds its own election. The
+    /// leader answers [`Coordinator`](Message::Coordinator), too.
     Election,
     /// "I am: give up." [`Coordinator`](Message::Coordinator) should follow.
     Ok,
-    /// "I lead." A better process objects with an election of its own.
+    /// "I lead." A better process objects with an election of its own, or, if it leads, with the same message
+    /// to all.
     Coordinator,
 }
 crate::kinds!(Message: Election, Ok, Coordinator);
@@ -87,10 +47,12 @@ crate::kinds!(Message: Election, Ok, Coordinator);
 pub enum Timer {
     /// When to start the election that was put off because others may be better.
     Start,
-    /// When to take silence for victory.
+    /// When to take silence for victory; or, of one that was asked alone, for a reason to ask all.
     NoAnswer,
     /// When to start over because the one that said OK has announced nothing.
     NoCoordinator,
+    /// When to tell those again that I lead who should object, and have not.
+    NoObjection,
 }
 
 /// Where a process stands in an election.
@@ -98,6 +60,8 @@ pub enum Timer {
 pub enum Phase {
     /// In none.
     Idle,
+    /// It has a leader, and has asked it, or one that would be better, whether that is still so.
+    Checking,
     /// It will start one, unless somebody better is quicker.
     Delayed,
     /// It has asked, and waits for an OK.
@@ -111,7 +75,7 @@ pub enum Phase {
 pub struct Bully {
     /// Where it stands.
     pub phase: Phase,
-    /// The leader, if known.
+    /// The leader, if known; nobody while it holds an election.
     pub leader: Option<Address>,
     /// Those that the detector takes for dead.
     pub suspected: BTreeSet<Address>,
@@ -146,6 +110,7 @@ impl Process for Bully {
             Suspicion::Suspect(suspect) => {
                 self.suspected.insert(suspect);
                 if self.leader == Some(suspect) {
+                    self.leave_phase(cx);
                     self.leader = None;
                     cx.output(Output::Leaderless);
                     self.start(cx);
@@ -153,6 +118,9 @@ impl Process for Bully {
             }
             Suspicion::Restore(restored) => {
                 self.suspected.remove(&restored);
+                if cx.config().variant == Variant::Complete {
+                    self.on_restore(restored, cx);
+                }
             }
         }
     }
@@ -168,11 +136,12 @@ impl Process for Bully {
     fn on_timer(&mut self, timer: Timer, cx: &mut Context<'_, Self>) {
         match timer {
             Timer::Start => self.ask(cx),
-            Timer::NoAnswer => self.become_leader(cx),
-            Timer::NoCoordinator => {
+            Timer::NoAnswer if self.phase == Phase::Asking => self.become_leader(cx),
+            Timer::NoAnswer | Timer::NoCoordinator => {
                 self.phase = Phase::Idle;
                 self.start(cx);
             }
+            Timer::NoObjection => self.insist(cx),
         }
     }
 }
@@ -183,29 +152,86 @@ impl Bully {
             return;
         }
         cx.send(from, Message::Ok);
-        if cx.config().variant == Variant::Complete {
-            self.start(cx);
+        if cx.config().variant == Variant::AsPrinted {
+            return;
+        }
+        match self.leader {
+            None => self.start(cx),
+            Some(leader) if leader == cx.me() => cx.send(from, Message::Coordinator),
+            Some(leader) => self.doubt(leader, cx),
         }
     }
 
     fn on_ok(&mut self, cx: &mut Context<'_, Self>) {
-        if self.phase != Phase::Asking {
-            return;
-        }
-        self.phase = Phase::Yielded;
-        cx.cancel_timer(Timer::NoAnswer);
-        if cx.config().variant == Variant::Complete {
-            cx.set_timer(Timer::NoCoordinator, cx.config().coordinator_timeout);
+        match self.phase {
+            Phase::Asking => {
+                self.phase = Phase::Yielded;
+                cx.cancel_timer(Timer::NoAnswer);
+                if cx.config().variant == Variant::Complete {
+                    cx.set_timer(Timer::NoCoordinator, cx.config().coordinator_timeout);
+                }
+            }
+            Phase::Checking => self.leave_phase(cx),
+            Phase::Idle | Phase::Delayed | Phase::Yielded => {}
         }
     }
 
     fn on_coordinator(&mut self, from: Address, cx: &mut Context<'_, Self>) {
-        if better(cx.me(), from, cx) || self.suspected.contains(&from) {
-            // The new leader is worse than me, or has died since it spoke.
-            self.start(cx);
-        } else {
-            self.settle(from, cx);
-            cx.output(Output::follows(cx.id_of(from)));
+        let worse = better(cx.me(), from, cx);
+        match self.leader {
+            _ if cx.config().variant == Variant::AsPrinted => {
+                if worse || self.suspected.contains(&from) {
+                    self.start(cx);
+                } else {
+                    self.follow(from, cx);
+                }
+            }
+            // It has died since it spoke, or is back; then I shall be told.
+            _ if self.suspected.contains(&from) => {
+                if self.leader.is_none() {
+                    self.start(cx);
+                }
+            }
+            None if worse => self.start(cx),
+            Some(leader) if leader == cx.me() && worse => cx.broadcast(&Message::Coordinator),
+            // One of the two is no leader any more, and it need not be mine. Without a detector this is how I
+            // hear of it.
+            Some(leader) if better(leader, from, cx) && cx.config().detector => self.doubt(leader, cx),
+            _ => self.follow(from, cx),
+        }
+    }
+
+    /// It is trusted again: it was cut off, or has recovered, and may have another leader than I, or none.
+    fn on_restore(&mut self, restored: Address, cx: &mut Context<'_, Self>) {
+        match self.leader {
+            Some(leader) if leader == cx.me() => {
+                cx.send(restored, Message::Coordinator);
+                if better(restored, cx.me(), cx) {
+                    cx.set_timer(Timer::NoObjection, cx.config().coordinator_timeout);
+                }
+            }
+            Some(leader) if better(restored, leader, cx) => self.check(restored, cx),
+            // My election did not reach it.
+            None if self.phase != Phase::Idle && better(restored, cx.me(), cx) => {
+                cx.send(restored, Message::Election);
+            }
+            _ => {}
+        }
+    }
+
+    /// Asks my leader whether it is still there, unless I have asked already.
+    fn doubt(&mut self, leader: Address, cx: &mut Context<'_, Self>) {
+        if self.phase == Phase::Idle {
+            self.check(leader, cx);
+        }
+    }
+
+    /// Asks one process alone.
+    fn check(&mut self, other: Address, cx: &mut Context<'_, Self>) {
+        cx.send(other, Message::Election);
+        if self.phase == Phase::Idle {
+            self.phase = Phase::Checking;
+            cx.set_timer(Timer::NoAnswer, cx.config().answer_timeout);
         }
     }
 
@@ -214,6 +240,7 @@ impl Bully {
         if self.phase != Phase::Idle {
             return;
         }
+        self.leader = None;
         if cx.config().delay.is_zero() {
             self.ask(cx);
         } else {
@@ -241,20 +268,54 @@ impl Bully {
     }
 
     fn become_leader(&mut self, cx: &mut Context<'_, Self>) {
-        self.settle(cx.me(), cx);
+        self.leave_phase(cx);
+        self.leader = Some(cx.me());
         cx.output(Output::leads());
         cx.broadcast(&Message::Coordinator);
+        if self.rivals(cx).next().is_some() {
+            cx.set_timer(Timer::NoObjection, cx.config().coordinator_timeout);
+        }
     }
 
-    fn settle(&mut self, leader: Address, cx: &mut Context<'_, Self>) {
+    /// I lead though a better process lives, or so the detector says: it must hear of it, and object.
+    fn insist(&mut self, cx: &mut Context<'_, Self>) {
+        if self.leader != Some(cx.me()) {
+            return;
+        }
+        let rivals: Vec<Address> = self.rivals(cx).collect();
+        for &rival in &rivals {
+            cx.send(rival, Message::Coordinator);
+        }
+        if !rivals.is_empty() {
+            cx.set_timer(Timer::NoObjection, cx.config().coordinator_timeout);
+        }
+    }
+
+    /// The better processes that live, as far as a detector can tell.
+    fn rivals<'a>(&'a self, cx: &'a Context<'_, Self>) -> impl Iterator<Item = Address> + 'a {
+        let tells = cx.config().detector && cx.config().variant == Variant::Complete;
+        let alive = cx.neighbours().filter(move |other| tells && !self.suspected.contains(other));
+        alive.filter(|&other| better(other, cx.me(), cx))
+    }
+
+    fn follow(&mut self, leader: Address, cx: &mut Context<'_, Self>) {
+        self.leave_phase(cx);
+        if self.leader == Some(cx.me()) {
+            cx.cancel_timer(Timer::NoObjection);
+        }
+        if self.leader.replace(leader) != Some(leader) {
+            cx.output(Output::follows(cx.id_of(leader)));
+        }
+    }
+
+    fn leave_phase(&mut self, cx: &mut Context<'_, Self>) {
         match self.phase {
             Phase::Idle => {}
             Phase::Delayed => cx.cancel_timer(Timer::Start),
-            Phase::Asking => cx.cancel_timer(Timer::NoAnswer),
+            Phase::Checking | Phase::Asking => cx.cancel_timer(Timer::NoAnswer),
             Phase::Yielded => cx.cancel_timer(Timer::NoCoordinator),
         }
         self.phase = Phase::Idle;
-        self.leader = Some(leader);
     }
 }
 
@@ -268,9 +329,11 @@ fn better(one: Address, other: Address, cx: &Context<'_, Bully>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::testing::Harness;
-    use crate::{Effect, Step};
+    use crate::{Effect, Id, Step};
 
     /// The process 3 of 1 … 5; addresses are one less than identifiers.
     fn three(config: Config) -> Harness<Bully> {
@@ -355,8 +418,90 @@ mod tests {
     #[test]
     fn a_better_coordinator_is_accepted_and_a_worse_one_is_bullied() {
         let mut p = three(Config::default());
-        assert_eq!(p.message(Address(4), Message::Coordinator).outputs(), [Output::follows(Id(5))]);
         assert_eq!(p.message(Address(0), Message::Coordinator).sent(), to([4, 5], Message::Election));
+        assert_eq!(p.message(Address(4), Message::Coordinator).outputs(), [Output::follows(Id(5))]);
+    }
+
+    /// Two announcements can overtake each other: the better one counts, if it is still true.
+    #[test]
+    fn who_hears_of_a_worse_leader_asks_its_own_and_elects_if_that_is_silent() {
+        for worse in [1, 4] {
+            let mut p = three(Config::default());
+            p.message(Address(4), Message::Coordinator);
+            let step = p.message(Address(worse - 1), Message::Coordinator);
+            assert_eq!((step.sent(), step.outputs()), (to([5], Message::Election), vec![]));
+            assert!(sets(&step, Timer::NoAnswer, Config::default().answer_timeout));
+            assert!(p.message(Address(worse - 1), Message::Coordinator).is_empty(), "it has asked already");
+            let mut silent = p.clone();
+            let step = p.message(Address(4), Message::Ok);
+            assert_eq!(step.effects, [Effect::CancelTimer(Timer::NoAnswer)]);
+            assert_eq!(p.process.leader, Some(Address(4)));
+            assert_eq!(silent.timer(Timer::NoAnswer).sent(), to([4, 5], Message::Election));
+            assert_eq!(silent.message(Address(3), Message::Coordinator).outputs(), [Output::follows(Id(4))]);
+        }
+    }
+
+    #[test]
+    fn without_a_detector_an_announcement_is_believed() {
+        let mut p = three(Config { detector: false, leader: Some(Id(5)), ..Config::default() });
+        assert_eq!(p.message(Address(3), Message::Coordinator).outputs(), [Output::follows(Id(4))]);
+    }
+
+    /// Or each ELECTION that comes late would begin another wave of elections.
+    #[test]
+    fn who_has_a_leader_asks_that_one_before_it_runs() {
+        let mut p = three(Config::default());
+        p.message(Address(4), Message::Coordinator);
+        let step = p.message(Address(0), Message::Election);
+        assert_eq!(step.sent(), [to([1], Message::Ok), to([5], Message::Election)].concat());
+        assert_eq!(p.message(Address(1), Message::Election).sent(), to([2], Message::Ok));
+    }
+
+    #[test]
+    fn a_leader_answers_the_one_that_asks_and_objects_before_all() {
+        let mut p = three(Config { leader: Some(Id(3)), ..Config::default() });
+        let step = p.message(Address(0), Message::Election);
+        assert_eq!(step.sent(), [to([1], Message::Ok), to([1], Message::Coordinator)].concat());
+        let step = p.message(Address(1), Message::Coordinator);
+        assert_eq!(step.sent(), to([1, 2, 4, 5], Message::Coordinator));
+        assert!(p.message(Address(3), Message::Election).is_empty());
+    }
+
+    /// S4: "Se o algoritmo viola a propridade de unicidade, então fica com split-brain".
+    #[test]
+    fn who_leads_past_a_better_process_that_seems_to_live_goes_on_telling_it() {
+        let mut p = three(Config::default());
+        p.command(Command::Elect);
+        p.suspicion(Suspicion::Suspect(Address(4)));
+        let wait = Config::default().coordinator_timeout;
+        assert!(sets(&p.timer(Timer::NoAnswer), Timer::NoObjection, wait), "4 is silent, and not suspected");
+        let step = p.timer(Timer::NoObjection);
+        assert_eq!(step.sent(), to([4], Message::Coordinator));
+        assert!(sets(&step, Timer::NoObjection, wait));
+        p.suspicion(Suspicion::Suspect(Address(3)));
+        assert!(p.timer(Timer::NoObjection).is_empty());
+        // Without a detector silence is all one has to go by.
+        let mut p = three(Config { detector: false, ..Config::default() });
+        p.command(Command::Elect);
+        assert!(!sets(&p.timer(Timer::NoAnswer), Timer::NoObjection, wait));
+    }
+
+    #[test]
+    fn who_is_trusted_again_is_told_or_asked() {
+        let back = |p: &mut Harness<Bully>, id: u32| {
+            p.suspicion(Suspicion::Suspect(Address(id - 1)));
+            p.suspicion(Suspicion::Restore(Address(id - 1))).sent()
+        };
+        let mut leader = three(Config { leader: Some(Id(3)), ..Config::default() });
+        assert_eq!(back(&mut leader, 1), to([1], Message::Coordinator));
+        assert_eq!(back(&mut leader, 5), to([5], Message::Coordinator));
+        let mut follower = three(Config { leader: Some(Id(4)), ..Config::default() });
+        assert_eq!(back(&mut follower, 2), []);
+        assert_eq!(back(&mut follower, 5), to([5], Message::Election));
+        let mut asking = three(Config::default());
+        assert_eq!(back(&mut asking, 4), [], "nobody has been elected");
+        asking.command(Command::Elect);
+        assert_eq!(back(&mut asking, 4), to([4], Message::Election));
     }
 
     #[test]

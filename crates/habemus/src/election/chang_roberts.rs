@@ -42,7 +42,8 @@ crate::kinds!(Message: Election, Elected);
 /// The variables of one process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ChangRoberts {
-    /// Whether an identifier at least as good as mine is on its way because of me.
+    /// Whether an identifier at least as good as mine is on its way because of me. S1's; S4's listing has no
+    /// such variable, and there it stays false.
     pub participant: bool,
     /// The leader, once known.
     pub elected: Option<Id>,
@@ -82,7 +83,7 @@ impl ChangRoberts {
         if candidate == cx.id() {
             self.become_leader(cx);
         } else if wins.better(&candidate, &cx.id()) {
-            self.participant = true;
+            self.participant = variant == Variant::Announced;
             cx.send(cx.successor(), Message::Election(candidate));
         } else if !self.participant && variant == Variant::Announced {
             self.stand(cx);
@@ -102,7 +103,7 @@ impl ChangRoberts {
     }
 
     fn stand(&mut self, cx: &mut Context<'_, Self>) {
-        self.participant = true;
+        self.participant = cx.config().variant == Variant::Announced;
         cx.send(cx.successor(), Message::Election(cx.id()));
     }
 
@@ -204,6 +205,17 @@ mod tests {
     fn as_printed_a_bystander_swallows_a_worse_candidate() {
         let mut p = seventeen(Config { variant: Variant::AsPrinted, ..Config::default() });
         assert!(p.message(Address(0), Message::Election(Id(3))).is_empty());
+    }
+
+    /// S4: "Quando p acha que o líder está morto: envia mensagem (p) à direita", whatever has passed before.
+    #[test]
+    fn as_printed_who_has_let_a_better_one_pass_stands_all_the_same() {
+        let mut p = seventeen(Config { variant: Variant::AsPrinted, ..Config::default() });
+        p.message(Address(0), Message::Election(Id(24)));
+        assert!(!p.process.participant);
+        for _ in 0..2 {
+            assert_eq!(p.command(Command::Elect).effects, [send(Message::Election(Id(17)))]);
+        }
     }
 
     #[test]

@@ -7,6 +7,9 @@
 //! leaves out those it knows to be dead, nobody follows a leader it knows to be dead, and whoever has taken part
 //! in a round of which no result comes starts a round of its own. A list ends at *any* process that is on it (S4's
 //! rule), not only at the one that started it, or it would circle for ever once that one is dead.
+//!
+//! And news can be old, or go past a process that is taken for dead. Who has a better leader than the one
+//! announced starts a round instead of following; and who trusts a process again tells it who leads.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,7 +17,7 @@ use std::time::Duration;
 
 use super::{Command, Election, Output, Wins};
 use crate::topology::Ring;
-use crate::{Address, Context, Id, Process, Suspicion};
+use crate::{Address, Context, Id, Process, Suspicion, Topology};
 
 /// Which identifier wins, who is told, and when a round counts as lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +92,7 @@ pub enum Message {
     /// "Add yourself." Who is on the list already ends the round with [`Coordinator`](Message::Coordinator).
     Election(Vec<Member>),
     /// "This process leads." It ends at one that has been told. A better process objects with an election, and
-    /// so does one that knows the leader to be dead.
+    /// so does one that knows the leader to be dead, or has a better one.
     Coordinator {
         /// Who.
         leader: Member,
@@ -156,6 +159,7 @@ impl Process for CollectingRing {
             }
             Suspicion::Restore(restored) => {
                 self.suspected.remove(&restored);
+                self.on_restore(restored, cx);
             }
         }
     }
@@ -196,8 +200,21 @@ impl CollectingRing {
         if told.contains(&cx.me()) {
             return; // Everybody knows.
         }
-        if self.suspected.contains(&leader.address) || cx.config().wins.better(&cx.id(), &leader.id) {
-            // It has died since it was chosen, or I was away when the list came by.
+        let better = |one: Id| cx.config().wins.better(&one, &leader.id);
+        if self.suspected.contains(&leader.address) {
+            // It has died since it was chosen.
+            self.start(cx);
+            return;
+        }
+        if better(cx.id()) {
+            // I was away when the list came by; if I have a list of my own on its way, that will do.
+            if !self.electing {
+                self.start(cx);
+            }
+            return;
+        }
+        if !self.electing && self.leader.is_some_and(|mine| better(mine.id)) {
+            // One of the two no longer leads, and no round that I took part in says which.
             self.start(cx);
             return;
         }
@@ -205,6 +222,17 @@ impl CollectingRing {
         if cx.config().announce == Announce::Ring {
             told.push(cx.me());
             cx.send(self.next_operational(cx), Message::Coordinator { leader, told });
+        }
+    }
+
+    /// It is trusted again: lists and results have gone past it. It learns whom I follow, and objects if need
+    /// be.
+    fn on_restore(&mut self, restored: Address, cx: &mut Context<'_, Self>) {
+        let Some(leader) = self.leader else { return };
+        if !self.electing && cx.config().announce != Announce::Nobody {
+            let all = (0..cx.topology().len() as u32).map(Address);
+            let told = all.filter(|&other| other != restored).collect();
+            cx.send(restored, Message::Coordinator { leader, told });
         }
     }
 
@@ -438,6 +466,37 @@ mod tests {
         let step = three(Config::default()).message(Address(1), coordinator(2, [1, 2]));
         assert_eq!(step.outputs(), []);
         assert_eq!(step.sent(), [to(4, election([3]))]);
+    }
+
+    #[test]
+    fn a_worse_leader_is_not_objected_to_twice() {
+        let mut p = three(Config::default());
+        p.command(Command::Elect);
+        assert!(p.message(Address(1), coordinator(2, [1, 2])).is_empty());
+    }
+
+    /// An announcement can be overtaken by a later one.
+    #[test]
+    fn who_has_a_better_leader_starts_a_round_instead_of_following() {
+        let mut p = three(Config::default());
+        p.message(Address(1), coordinator(5, [1, 2]));
+        let step = p.message(Address(1), coordinator(4, [1, 2]));
+        assert_eq!(step.outputs(), []);
+        assert_eq!(step.sent(), [to(4, election([3]))]);
+        // The leader may have died since: in a round, its successor is accepted.
+        let step = p.message(Address(1), coordinator(4, [1, 2]));
+        assert_eq!(step.outputs(), [Output::follows(Id(4))]);
+    }
+
+    #[test]
+    fn who_is_trusted_again_is_told_who_leads_and_nobody_else_is() {
+        let mut p = three(Config::default());
+        p.suspicion(Suspicion::Suspect(Address(0)));
+        assert!(p.suspicion(Suspicion::Restore(Address(0))).is_empty(), "nobody leads yet");
+        p.message(Address(1), coordinator(5, [1, 2]));
+        p.suspicion(Suspicion::Suspect(Address(0)));
+        let step = p.suspicion(Suspicion::Restore(Address(0)));
+        assert_eq!(step.sent(), [to(1, coordinator(5, [2, 3, 4, 5]))]);
     }
 
     #[test]

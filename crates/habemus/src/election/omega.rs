@@ -9,12 +9,13 @@
 //! apart, for nobody tells the others its own; each follower's grows until it is longer than its leader's.
 //! n(n−1) messages per interval.
 //!
-//! The slides are silent or wrong in four places, kept in the variant `AsPrinted`: heartbeats go to the *other*
-//! processes, so nobody is a candidate in its own eyes, and the best process follows the second best; the set of
-//! candidates can be empty; the first leader is process 0, which may not exist; and a heartbeat that arrives
-//! after one of a later incarnation brings the earlier incarnation back into the set. Corrected, a process is
-//! always its own candidate, knows no leader before its first interval is over, and keeps the latest incarnation
-//! that it has heard of in an interval.
+//! The slides are wrong in three places, kept in the variant `AsPrinted`: when the interval is over no timer
+//! is started again, so everybody chooses once and never again; the first leader is process 0, which may not
+//! exist; and a heartbeat that arrives after one of a later incarnation brings the earlier incarnation back
+//! into the set. Corrected, intervals follow each other, a process knows no leader before its first one is
+//! over, and keeps the latest incarnation that it has heard of in an interval. (The prose lets heartbeats go
+//! to "todos os outros"; the algorithm sends them to every process of S, so that a process is its own
+//! candidate, as it is here.)
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -50,7 +51,7 @@ impl Default for Config {
 /// Whose rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
-    /// S3's, with its four gaps closed.
+    /// S3's, with its three gaps closed.
     Corrected,
     /// S3's slides by the letter.
     AsPrinted,
@@ -142,7 +143,8 @@ impl Process for Omega {
         if variant == Variant::AsPrinted {
             omega.trust(Some(Id(0)), cx);
         }
-        omega.begin_interval(cx);
+        omega.tell_all(cx);
+        cx.set_timer(Timer::Interval, interval);
         omega
     }
 
@@ -170,7 +172,10 @@ impl Process for Omega {
             }
             self.trust(leader, cx);
         }
-        self.begin_interval(cx);
+        self.tell_all(cx);
+        if cx.config().variant != Variant::AsPrinted {
+            cx.set_timer(Timer::Interval, self.interval);
+        }
     }
 
     /// Not of S3, which knows crashes only: whoever goes in good order need not be waited for.
@@ -202,14 +207,12 @@ impl Omega {
         });
     }
 
-    fn begin_interval(&mut self, cx: &mut Context<'_, Self>) {
+    /// "para todo processo i ∈ S faça: send(heartbeat, encarnação); Candidatos ← Φ".
+    fn tell_all(&mut self, cx: &mut Context<'_, Self>) {
         cx.broadcast(&Message::Heartbeat { incarnation: self.incarnation });
         self.candidates.clear();
-        if cx.config().variant != Variant::AsPrinted {
-            // There is no link to oneself; one's own heartbeat would arrive at once.
-            self.candidates.insert((self.incarnation, cx.id()));
-        }
-        cx.set_timer(Timer::Interval, self.interval);
+        // There is no link to oneself; one's own heartbeat would arrive at once.
+        self.candidates.insert((self.incarnation, cx.id()));
     }
 }
 
@@ -315,7 +318,7 @@ mod tests {
         let mut p = one(variant(Variant::AsPrinted));
         p.message(Address(0), beat(3));
         p.message(Address(0), beat(2));
-        assert_eq!(p.process.candidates, BTreeSet::from([(2, Id(0)), (3, Id(0))]));
+        assert_eq!(p.process.candidates, BTreeSet::from([(1, Id(1)), (2, Id(0)), (3, Id(0))]));
     }
 
     /// S3: "Líder ← 0; // o processo 0 (zero) é o líder inicial".
@@ -325,14 +328,24 @@ mod tests {
         assert_eq!(p.started().outputs(), [Output::follows(Id(0))]);
     }
 
-    /// S3: "cada processo correto envia um heartbeat para todos os outros processos".
+    /// S3: "Upon IntervaloHeartbeats: […] send(heartbeat, encarnação); Candidatos ← Φ;", and there the slide
+    /// ends.
     #[test]
-    fn as_printed_nobody_is_its_own_candidate_and_the_set_can_be_empty() {
-        let mut p = Harness::<Omega>::new(Complete::new(3), 0..3, variant(Variant::AsPrinted), Address(0));
-        p.message(Address(1), beat(1));
+    fn as_printed_no_interval_follows_the_first() {
+        let mut p = one(variant(Variant::AsPrinted));
         p.message(Address(2), beat(1));
-        assert_eq!(p.timer(Timer::Interval).outputs(), [Output::follows(Id(1))]);
-        assert_eq!(p.timer(Timer::Interval).outputs(), [Output::Leaderless]);
+        let step = p.timer(Timer::Interval);
+        assert_eq!(step.outputs(), [Output::leads()]);
+        assert_eq!(step.sent(), [0, 2].map(|to| (Address(to), beat(1))));
+        assert!(!step.effects.iter().any(|effect| matches!(effect, Effect::SetTimer { .. })));
+    }
+
+    /// S3: "para todo processo i ∈ S faça: send(heartbeat, encarnação)": who sends is one of S.
+    #[test]
+    fn as_printed_everybody_is_its_own_candidate() {
+        let mut p = Harness::<Omega>::new(Complete::new(3), 1..4, variant(Variant::AsPrinted), Address(0));
+        p.message(Address(1), beat(1));
+        assert_eq!(p.timer(Timer::Interval).outputs(), [Output::leads()]);
     }
 
     #[test]

@@ -7,6 +7,11 @@
 //! "próximo processo operacional"), so a process that fails during the election does not hang it. One who is back
 //! was not part of the present epoch, whatever it says; when the detector trusts it again, the next one begins.
 //!
+//! So everybody who lives follows one leader again, the best of those that live if the election finds the
+//! best, after the last crash, recovery or end of a partition: an election after the detector has noticed. If
+//! it notices nothing, because messages were cut off and nobody died, an election that comes to nothing is
+//! held again after a second and fifty milliseconds for each process, or up to twice that.
+//!
 //! The epoch is kept on stable storage: one who comes back must not begin an epoch that it knows has been.
 //!
 //! A synchronous election needs pulses that all have in common, so there whoever begins an epoch calls everybody to

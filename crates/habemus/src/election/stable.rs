@@ -1,12 +1,14 @@
 //! The stable election (S4, "Estabilidade"): a leader is replaced only if it fails.
 //!
-//! S4 wants a process to weigh the more the longer it has run without a break, so that one which comes and goes
-//! does not take the lead back whenever it comes. No clock is needed for that. A process counts its restarts on
-//! stable storage, and whoever has restarted less is the better leader; the identifier breaks ties. And a leader
-//! that is alive is never challenged: whoever knows none asks everybody, the leader answers that it leads, and
-//! the matter is closed, however good the one that asked may be. Only when no leader answers is it the bully
-//! election (H. Garcia-Molina, 1982) in which everybody is asked, because nobody knows how often the others have
-//! restarted. Messages: 2(n−1) if the best live process starts, (n−1)(3n/2−1) if all do.
+//! S4 wants a process to weigh the more the longer it has run without a break, so that one which comes and
+//! goes does not take the lead back whenever it comes. No clock is needed for that. A process counts its
+//! restarts on stable storage, and whoever has restarted less is the better leader; the identifier breaks
+//! ties. S4 takes the weight away "temporariamente": with `regain`, who has been up for so long has its
+//! restarts forgotten. And a leader that is alive is never challenged: whoever knows none asks everybody, the
+//! leader answers that it leads, and the matter is closed, however good the one that asked may be. Only when
+//! no leader answers is it the bully election (H. Garcia-Molina, 1982) in which everybody is asked, because
+//! nobody knows how often the others have restarted. Messages: 2(n−1) if the best live process starts,
+//! (n−1)(3n/2−1) if all do.
 
 use std::collections::BTreeSet;
 
@@ -39,6 +41,8 @@ pub enum Timer {
     NoAnswer,
     /// When to ask again because the better process has announced nothing.
     NoCoordinator,
+    /// When to forget the restarts, because the last one was long ago.
+    Regain,
 }
 
 /// Where a process stands in an election.
@@ -88,6 +92,9 @@ impl Process for StableElection {
         if let Some(restarts) = recovered {
             process.restarts = restarts.saturating_add(1);
             cx.persist(process.restarts);
+            if let Some(regain) = cx.config().regain {
+                cx.set_timer(Timer::Regain, regain);
+            }
             process.ask(cx);
         } else if let Some(leader) = cx.config().leader {
             let mut all = (0..cx.process_count() as u32).map(Address);
@@ -135,6 +142,7 @@ impl Process for StableElection {
         match timer {
             Timer::NoAnswer => self.become_leader(cx),
             Timer::NoCoordinator => self.ask(cx),
+            Timer::Regain => self.on_regain(cx),
         }
     }
 }
@@ -183,6 +191,16 @@ impl StableElection {
             self.ask(cx);
         } else if self.settle(claimant, cx) {
             cx.output(Output::follows(cx.id_of(claimant.process)));
+        }
+    }
+
+    /// S4: "quanto mais tempo um processo execute, maior será seu peso". A leader that is alive stays all the
+    /// same.
+    fn on_regain(&mut self, cx: &mut Context<'_, Self>) {
+        self.restarts = 0;
+        cx.persist(0);
+        if self.leads(cx) {
+            self.leader = Some(self.candidate(cx));
         }
     }
 
@@ -374,6 +392,22 @@ mod tests {
         let mut p = restarted(2);
         p.message(Address(0), Message::Election(1));
         assert_eq!(p.process.phase, Phase::Yielded);
+    }
+
+    /// S4: "seu peso será drasticamente reduzido e suas chances de ser eleito líder reduzidas
+    /// temporariamente".
+    #[test]
+    fn who_has_been_up_for_long_weighs_what_it_weighed() {
+        let regain = Duration::from_secs(5);
+        let config = Config { regain: Some(regain), ..Config::default() };
+        let mut p =
+            Harness::<StableElection>::recovered(Complete::new(3), 1..=3, config, Address(1), Some(2));
+        assert!(
+            p.started().effects.contains(&Effect::SetTimer { timer: Timer::Regain, after: regain.into() })
+        );
+        assert_eq!(p.process.restarts, 3);
+        let step = p.timer(Timer::Regain);
+        assert_eq!((step.persist, step.effects.len(), p.process.restarts), (Some(0), 0, 0));
     }
 
     #[test]

@@ -5,6 +5,10 @@
 //! dead, and if the holder was only slow, two are inside. Beside it the cure: a lease ends the holder's own
 //! belief in time, and a fencing token lets the protected resource refuse a holder of the past.
 //!
+//! S4's rule 3 frees the resource on *any* release, also on the late one of a holder whose permission has
+//! been taken back: then a third enters beside the second (the variant `AsPrinted`). Here a release names the
+//! grant that it ends.
+//!
 //! With more permits it is S1's car park, a counting semaphore; and those who only look may share.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -17,6 +21,8 @@ use crate::{Address, Context, Process};
 /// Who coordinates, and what becomes of those who do not return a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
+    /// Whose rules.
+    pub variant: Variant,
     /// Who coordinates; it may also be a participant.
     pub coordinator: Address,
     /// Whether the release is acknowledged, as in S4's diagrams.
@@ -34,6 +40,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Config {
+            variant: Variant::Complete,
             coordinator: Address(0),
             acknowledge: false,
             timeout: None,
@@ -42,6 +49,16 @@ impl Default for Config {
             permits: 1,
         }
     }
+}
+
+/// Whose rules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variant {
+    /// A release frees what it was granted.
+    #[default]
+    Complete,
+    /// S4's rule 3: whatever release comes, the resource is free.
+    AsPrinted,
 }
 
 /// What coordinator and participants send each other. The token tells one grant from the next.
@@ -219,9 +236,19 @@ impl Coordinator {
 
     /// S4: "Ao receber uma liberação, marca o recurso como livre", if it comes from a present holder.
     fn on_release(&mut self, from: Address, token: Token, cx: &mut Context<'_, Self>) {
+        if cx.config().variant == Variant::AsPrinted {
+            if let Some(held) = self.grants.held.keys().next().copied() {
+                self.end_grant(from, held, cx);
+            }
+            return;
+        }
         if self.grants.held.get(&token).is_none_or(|(holder, _)| *holder != from) {
             return;
         }
+        self.end_grant(from, token, cx);
+    }
+
+    fn end_grant(&mut self, from: Address, token: Token, cx: &mut Context<'_, Self>) {
         if cx.config().acknowledge {
             self.tell(from, Message::Released, cx);
         }
@@ -321,6 +348,20 @@ mod tests {
         let step = c.message(FIRST, Message::Release(Token(1)));
         assert_eq!(step.effects, [send(SECOND, Message::Grant(Token(2)))]);
         assert_eq!(step.persist, Some(grants(2, SECOND)));
+    }
+
+    /// S4: "Ao receber uma liberação, marca o recurso como livre". Of whom it comes the rule does not ask.
+    #[test]
+    fn as_printed_the_late_release_of_one_frees_what_another_holds() {
+        for (variant, third) in [(Variant::Complete, vec![]), (Variant::AsPrinted, vec![FIRST])] {
+            let mut c = process(COORDINATOR, Config { variant, ..with_timeout() });
+            c.message(FIRST, Message::Request);
+            c.message(SECOND, Message::Request);
+            c.timer(Timer::Reclaim(Token(1)));
+            c.message(FIRST, Message::Request);
+            let granted = c.message(FIRST, Message::Release(Token(1))).sent();
+            assert_eq!(granted.into_iter().map(|(to, _)| to).collect::<Vec<_>>(), third, "{variant:?}");
+        }
     }
 
     /// S4's diagrams answer RequestFree with ResponseFree before the next ResponseOK.

@@ -8,7 +8,9 @@ use habemus_report::Finding;
 use habemus_scenario::{Action, Cue, Occasion, RandomFaults, Scenario, Trigger, TriggerKind};
 use habemus_sim::{CostRequest, Stream, Sweeping, Use, sweep};
 
-use crate::support::{Choices, assert_theory_holds, at, cost_request, elect, play, verdict, with};
+use crate::support::{
+    Choices, assert_kept, assert_theory_holds, at, cost_request, elect, play, verdict, with,
+};
 
 /// An election on a ring of `ids` that `starters` begin at once.
 fn election(algorithm: &str, ids: &[u64], starters: &[u64]) -> Scenario {
@@ -239,6 +241,37 @@ fn a_collecting_ring_keeps_its_promises_through_crashes_and_recoveries_over_eith
         let report = sweep(&scenario, 1, 60, 2, &Sweeping::default()).expect("it makes sense");
         assert_eq!((report.runs, report.failures), (60, 0), "{detector}: {:?}", report.first_failure);
         assert!(report.crashes > 100 && report.leader_changes > 10, "nothing was tested");
+    }
+}
+
+/// An announcement can be overtaken by a later one, and must not count then. One run in a thousand shows it.
+#[test]
+fn an_old_announcement_does_not_depose_a_better_leader() {
+    let mut scenario = election("collecting-ring", &[1, 2, 3, 4, 5], &[1, 2, 3, 4, 5]);
+    scenario.random = Some(RandomFaults { crashes: 5.0, ..RandomFaults::usual(5) });
+    assert_kept(&scenario, 4000);
+}
+
+/// A partition that the detector notices gives each side a leader, and one that it does not notice loses
+/// lists.
+#[test]
+fn after_a_partition_a_collecting_ring_has_one_leader_again() {
+    let ms = Duration::from_millis;
+    for detector in ["oracle", "heartbeat", "phi-accrual"] {
+        let mut scenario = election("collecting-ring", &[1, 2, 3, 4, 5], &[1]);
+        scenario.detector = Some(detector.to_owned());
+        scenario.random = Some(RandomFaults {
+            crashes: 1.0,
+            cuts: 2.0,
+            cut_for: (ms(10), ms(1500)),
+            until: Duration::from_secs(3),
+            ..RandomFaults::usual(5)
+        });
+        for seed in 1..=60 {
+            let report = play(&Scenario { seed, ..scenario.clone() });
+            assert_eq!(verdict(&report, "agreement"), Finding::Holds, "{detector}, seed {seed}");
+            assert_eq!(report.leader, Some(5), "{detector}, seed {seed}");
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use habemus_scenario::{Action, Network, RandomFaults, Scenario, TimeModel, Workload};
 
-use crate::support::{assert_kept, at, ms, swept};
+use crate::support::{assert_kept, at, ms, play, swept};
 
 const ELECTIONS: [&str; 14] = [
     "bully",
@@ -45,6 +45,19 @@ fn network_for(election: &str) -> Network {
         network.model = TimeModel::Synchronous { pulse: ms(10) };
     }
     network
+}
+
+/// S4: "só aceitar que um líder seja declarado se o mesmo seus votos carregarem mais da metade do peso do
+/// sistema". Who may lead by weight may also grant by weight.
+#[test]
+fn a_coordinator_counts_weights_as_its_election_does() {
+    let mut scenario = scenario("majority", 1);
+    scenario.options.insert("election-weights".to_owned(), "10,1,1,1".to_owned());
+    scenario.workload.as_mut().expect("it has one").clients = vec![1];
+    scenario.script = vec![at(0, Action::Crash(vec![2, 3, 4]))];
+    scenario.time_limit = Some(ms(20_000));
+    let report = play(&scenario);
+    assert_eq!(report.entered, [1]);
 }
 
 /// S4 concludes that the coordinator should be replaced by an election when it dies.

@@ -50,6 +50,7 @@ pub(in crate::catalogue) fn build(
         variant: options.choice("variant", &variants)?.unwrap_or_default(),
         candidates: options.choice("candidates", &candidates)?.unwrap_or_default(),
         wins: wins(options)?,
+        service: shape::detector_for(entry, request)? != "none",
     };
     // The best candidate leads, and that need not be the best process if not all stand.
     let all = config.candidates == Candidates::All;

@@ -17,7 +17,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     topologies: &["complete"],
     detectors: stack::DETECTORS,
     promises: &["E1", "E2", "termination", "agreement"],
-    cost: "n(n−1) if the worst starts, n if the best live one does",
+    cost: "n(n−1) if the best is dead and the worst starts, n if the best live one does; else 2n² at most",
     notes: "S0, S1, S4",
     options: &[
         OptionSpec {
@@ -73,7 +73,8 @@ pub(in crate::catalogue) fn build(
     options: &Options<'_>,
 ) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
-    let config = configure(options)?;
+    let detector = shape::detector_for(entry, request)? != "none";
+    let config = Config { detector, ..configure(options)? };
     let preference = preference(&request.ids, config.wins, &config.quality);
     let system: System<Bully> = System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
     let setup = Setup::new(entry, system, Some(preference), &shape);
@@ -92,22 +93,24 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
         answer_timeout: options.duration("answer-timeout")?.unwrap_or(default.answer_timeout),
         coordinator_timeout: options.duration("coordinator-timeout")?.unwrap_or(default.coordinator_timeout),
         delay: options.duration("delay")?.unwrap_or(default.delay),
+        detector: default.detector,
         leader: options.process("leader")?.map(|(id, _)| id),
     })
 }
 
-/// S0: the coordinator, the best of all, has died; the worst process notices, or the best that is left.
+/// S0: the coordinator, the best of all, has died; the worst process notices, or the best that is left. If
+/// nothing in particular is asked for, everybody is alive, and anybody starts.
 fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
     let ids: Vec<Id> = (1..=n as u64).map(Id).collect();
-    let down: Vec<Id> = ids.iter().copied().skip(1).rev().take(1).collect();
-    let live = n - down.len();
+    let dead = usize::from(arrangement != Arrangement::Random && n > 1);
+    let (live, down) = ids.split_at(n - dead);
     let start = match (start, arrangement) {
-        (Start::All, _) => ids[..live].to_vec(),
-        (Start::One, Arrangement::Best) => vec![ids[live - 1]],
-        (Start::One, Arrangement::Worst) => vec![ids[0]],
-        (Start::One, Arrangement::Random) => vec![ids[chooser.choose(live as u32) as usize]],
+        (Start::All, _) => live.to_vec(),
+        (Start::One, Arrangement::Best) => live.last().copied().into_iter().collect(),
+        (Start::One, Arrangement::Worst) => vec![live[0]],
+        (Start::One, Arrangement::Random) => vec![live[chooser.choose(live.len() as u32) as usize]],
     };
-    Arranged { ids, start, down }
+    Arranged { start, down: down.to_vec(), ids }
 }
 
 fn bound(
@@ -130,10 +133,12 @@ fn bound(
         (count * (count - 1.0), "n(n−1)")
     };
     Some(match (start, arrangement) {
-        (Start::One, Arrangement::Best) => exactly(best.0, best.1),
-        (Start::One, Arrangement::Random) => {
-            Bound { messages: worst.0, kind: BoundKind::AtMost, formula: worst.1 }
+        // Everybody asks at most once, and is answered; the rest is announcements and questions to the
+        // leader.
+        (_, Arrangement::Random) => {
+            Bound { messages: 2.0 * count * count, kind: BoundKind::AtMost, formula: "2n²" }
         }
+        (Start::One, Arrangement::Best) => exactly(best.0, best.1),
         _ => exactly(worst.0, worst.1),
     })
 }

@@ -16,7 +16,8 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             storage; a leader comes once the network is calm, and leases rely on the drift of clocks alone",
     topologies: &["complete"],
     detectors: &[],
-    // A paused leader looks like one until it resumes, so uniqueness and stability hold only without pauses.
+    // A paused leader looks like one until it resumes, so uniqueness holds only without pauses; and one that
+    // is cut off is replaced though it lives, so stability holds only without cuts.
     promises: &["E2", "termination", "one-leader-per-term", "agreement"],
     cost: "6(n−1) until a new leader is sure of itself, 4(n−1) without pre-vote; then 2(n−1) per interval",
     notes: "S4",
@@ -133,8 +134,9 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
     }
     let min = options.positive("min-timeout")?.unwrap_or(*default.timeout.start());
     let max = options.positive("max-timeout")?.unwrap_or((*default.timeout.end()).max(min * 2));
-    if max < min {
-        return Err(unfit("max-timeout", &format!("{max:?}"), "at least as much as min-timeout"));
+    if max <= min {
+        // Who waits for equally long stands at the same time, again and again.
+        return Err(unfit("max-timeout", &format!("{max:?}"), "more than min-timeout"));
     }
     let drift = options.number("max-drift", 0..=90)?.unwrap_or(default.max_drift_percent.into());
     let config = Config {

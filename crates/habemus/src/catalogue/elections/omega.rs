@@ -76,9 +76,11 @@ pub(in crate::catalogue) fn build(
         increment: options.duration("increment")?.unwrap_or(default.increment),
         wins: options.choice("wins", &ends)?.unwrap_or(default.wins),
     };
+    // By the letter everything comes to rest after the first interval.
+    let perpetual = config.variant != Variant::AsPrinted;
     let system: System<Omega> = System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
     // Who leads depends on who has crashed how often: nobody is best from the beginning.
-    Ok(Setup { perpetual: true, ..Setup::new(entry, system, None, &shape) }.into())
+    Ok(Setup { perpetual, ..Setup::new(entry, system, None, &shape) }.into())
 }
 
 /// Everybody takes part from the beginning, whoever asks.

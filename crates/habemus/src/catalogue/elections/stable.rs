@@ -40,6 +40,12 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "how long to wait for COORDINATOR after having given up",
         },
         OptionSpec {
+            name: "regain",
+            values: Values::Text("duration | none"),
+            default: "none",
+            help: "after how long without a break restarts are forgotten (S4: \"temporariamente\")",
+        },
+        OptionSpec {
             name: "leader",
             values: Values::Text("identifier"),
             default: "nobody",
@@ -71,6 +77,7 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
         wins: wins(options)?,
         answer_timeout: options.duration("answer-timeout")?.unwrap_or(default.answer_timeout),
         coordinator_timeout: options.duration("coordinator-timeout")?.unwrap_or(default.coordinator_timeout),
+        regain: options.duration_or_none("regain")?.flatten(),
         leader: options.process("leader")?.map(|(id, _)| id),
     })
 }

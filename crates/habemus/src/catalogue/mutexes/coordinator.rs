@@ -1,8 +1,10 @@
 //! The central server in the catalogue.
 
-use super::super::{Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, shape};
+use super::super::{
+    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, rules, shape,
+};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
-use crate::mutex::coordinator::{Config, Coordinator};
+use crate::mutex::coordinator::{Config, Coordinator, Variant};
 use crate::topology::Complete;
 use crate::{Address, Chooser, ProblemKind, System};
 
@@ -17,6 +19,12 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost: "3 per entry, 4 with acknowledgement",
     notes: "S0, S1, S4",
     options: &[
+        OptionSpec {
+            name: "variant",
+            values: Values::Variants(&[rules("complete"), as_printed("as-printed")]),
+            default: "complete",
+            help: "whether a release must come from the holder, or any release frees, as in S4's rule 3",
+        },
         OptionSpec {
             name: "coordinator",
             values: Values::Text("identifier"),
@@ -64,7 +72,9 @@ pub(in crate::catalogue) fn build(
 ) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
+    let variants = [("complete", Variant::Complete), ("as-printed", Variant::AsPrinted)];
     let config = Config {
+        variant: options.choice("variant", &variants)?.unwrap_or_default(),
         coordinator: options.process("coordinator")?.map_or(Address(0), |(_, address)| address),
         acknowledge: options.flag("acknowledge")?.unwrap_or(false),
         timeout: options.duration_or_none("timeout")?.flatten(),
@@ -92,7 +102,7 @@ fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) ->
 }
 
 fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
-    if ["timeout", "lease", "coordinator"].iter().any(|name| option(name).is_some()) {
+    if ["variant", "timeout", "lease", "coordinator"].iter().any(|name| option(name).is_some()) {
         return None;
     }
     let acknowledged = option("acknowledge").is_some_and(|value| value == "true");

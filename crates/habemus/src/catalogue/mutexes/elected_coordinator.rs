@@ -51,7 +51,8 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             name: "election",
             values: Values::Text(
                 "bully | majority | stable | omega | collecting-ring | chang-roberts | franklin | \
-                     hirschberg-sinclair | dolev-klawe-rodeh | itai-rodeh | yo-yo | capture-async",
+                     hirschberg-sinclair | dolev-klawe-rodeh | itai-rodeh | yo-yo | all-to-all | \
+                     capture-sync | capture-async",
             ),
             default: "bully",
             help: "what elects the coordinator",
@@ -94,12 +95,17 @@ pub(in crate::catalogue) fn build(
     let choices: Vec<(&str, &str)> = ELECTIONS.iter().map(|name| (*name, *name)).collect();
     let name = options.choice("election", &choices)?.unwrap_or("bully");
     let below = election(name, request)?;
-    let majority = name == "majority";
+    let majority = match &below.choice {
+        Choice::Majority(system) => Some(system.config.weights.clone()),
+        _ => None,
+    };
     let variants = [("complete", Variant::Complete), ("mutant-forgetful", Variant::MutantForgetful)];
     let network = Complete::new(request.ids.len());
     let config = Config {
         election: System::new(network.clone(), request.ids.clone(), below.choice.clone())?,
-        lease: options.duration_or_none("lease")?.unwrap_or(majority.then_some(Duration::from_secs(1))),
+        lease: options
+            .duration_or_none("lease")?
+            .unwrap_or(majority.as_ref().map(|_| Duration::from_secs(1))),
         retry: options.positive("retry")?.unwrap_or(Duration::from_millis(200)),
         majority,
         fencing: lock::fencing(options)?,

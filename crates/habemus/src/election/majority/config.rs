@@ -77,17 +77,26 @@ impl Config {
 
     /// Whether these, of so many processes, carry "mais da metade do peso do sistema".
     pub fn is_quorum(&self, voters: impl IntoIterator<Item = Address>, processes: usize) -> bool {
-        let weight = |address: Address| match self.weights.get(address.index()) {
-            Some(&weight) => u128::from(weight),
-            None => 1,
-        };
-        let votes: u128 = voters.into_iter().map(weight).sum();
-        let total: u128 = (0..processes as u32).map(Address).map(weight).sum();
+        let (votes, total) = weigh(voters, &self.weights, processes);
         match self.variant {
             Variant::HalfQuorum => votes * 2 >= total,
             _ => votes * 2 > total,
         }
     }
+}
+
+/// Whether these, of so many processes, carry more than half of the weight; without weights all weigh the
+/// same.
+pub fn is_majority(voters: impl IntoIterator<Item = Address>, weights: &[u64], processes: usize) -> bool {
+    let (votes, total) = weigh(voters, weights, processes);
+    votes * 2 > total
+}
+
+/// What these weigh, and what all do.
+fn weigh(voters: impl IntoIterator<Item = Address>, weights: &[u64], processes: usize) -> (u128, u128) {
+    let weight = |address: Address| weights.get(address.index()).map_or(1, |&weight| u128::from(weight));
+    let votes = voters.into_iter().map(weight).sum();
+    (votes, (0..processes as u32).map(Address).map(weight).sum())
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use crate::{Address, Context, Process};
 mod config;
 mod leading;
 mod message;
-pub use config::{Config, Variant};
+pub use config::{Config, Variant, is_majority};
 pub use message::Message;
 
 /// What a process is woken for.

@@ -16,6 +16,9 @@ pub struct Config {
     pub answer_timeout: Duration,
     /// How long to wait for COORDINATOR after having given up.
     pub coordinator_timeout: Duration,
+    /// After how long without a break restarts are forgotten, and the process weighs what it weighed; `None`:
+    /// never.
+    pub regain: Option<Duration>,
     /// Who leads at the beginning, if anybody.
     pub leader: Option<Id>,
 }
@@ -27,6 +30,7 @@ impl Default for Config {
             wins: Wins::Highest,
             answer_timeout: Duration::from_millis(50),
             coordinator_timeout: Duration::from_millis(150),
+            regain: None,
             leader: None,
         }
     }

@@ -48,8 +48,9 @@ pub struct Config<E: Process> {
     pub lease: Option<Duration>,
     /// After how long at least to say again what has not been answered.
     pub retry: Duration,
-    /// Whether a coordinator needs answers of more than half of all processes.
-    pub majority: bool,
+    /// If a coordinator needs answers that carry more than half of the weight, as the votes of its election
+    /// do: the weight of each process, by address; empty: all weigh the same.
+    pub majority: Option<Vec<u64>>,
     /// Whether holders get a fencing token to show to the resource.
     pub fencing: bool,
     /// The rules, or deliberately broken ones.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::message::{LockMessage, Place, Ticket, Timer};
 use super::{Elected, Reign, Variant};
 use crate::election::Election;
+use crate::election::majority::is_majority;
 use crate::mutex::Token;
 use crate::{Address, Context, Process, Suspicion};
 
@@ -195,12 +196,14 @@ impl<E: Process<Problem = Election>> Elected<E> {
         }
         let everybody = cx.process_count();
         let answers = office.answered.len();
-        let enough = !config.majority || answers > everybody / 2;
+        let answered = || office.answered.iter().copied();
+        let enough =
+            config.majority.as_ref().is_none_or(|weights| is_majority(answered(), weights, everybody));
         let all_accounted = self.silent(cx).is_empty();
         match config.lease {
             _ if answers == everybody => true,
             None => all_accounted && enough,
-            Some(_) => office.grace_over && enough && (config.majority || all_accounted),
+            Some(_) => office.grace_over && enough && (config.majority.is_some() || all_accounted),
         }
     }
 }

@@ -16,6 +16,7 @@ fn config(lease: Option<Duration>, majority: bool) -> Config<Bully> {
     let ids: Vec<Id> = (1..=3).map(Id).collect();
     let election = System::new(Complete::new(3), ids, bully::Config::default()).expect("it is well formed");
     let retry = Duration::from_millis(200);
+    let majority = majority.then(Vec::new);
     Config { election, lease, retry, majority, fencing: true, variant: Variant::Complete }
 }
 

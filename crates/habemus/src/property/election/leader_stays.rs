@@ -6,8 +6,9 @@ use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verd
 
 /// Stability (S4): once a leader is elected, another process becomes leader only if that one fails.
 ///
-/// To crash is to fail, and so is to give up without being told of another leader. A leader that says it
-/// follows another has been deposed: that is what instability is, so it excuses nothing.
+/// To crash is to fail. A leader that says it follows another, or that it knows of no leader, and then is
+/// replaced has been deposed: that is what instability is, so it excuses nothing. Nor does it matter why it
+/// gave up: one that was cut off and came back is S4's own example.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LeaderStays {
     /// Who became leader last, unless it has failed since.
@@ -33,11 +34,12 @@ impl Monitor<Election> for LeaderStays {
                 }
                 _ => Ok(()),
             },
-            ObservedEvent::Started | ObservedEvent::Crashed | ObservedEvent::Output(Output::Leaderless) => {
+            ObservedEvent::Started | ObservedEvent::Crashed => {
                 self.leader.take_if(|leader| *leader == process);
                 Ok(())
             }
-            ObservedEvent::Output(Output::Follows { .. }) | ObservedEvent::Command(_) => Ok(()),
+            ObservedEvent::Output(Output::Follows { .. } | Output::Leaderless)
+            | ObservedEvent::Command(_) => Ok(()),
         }
     }
 
@@ -58,17 +60,27 @@ mod tests {
     use crate::property::rehearsal::Rehearsal;
 
     #[test]
-    fn a_leader_that_crashed_or_gave_up_may_be_replaced() {
+    fn a_leader_that_crashed_may_be_replaced() {
         let mut run = Rehearsal::started([1, 2, 3], |_| LeaderStays::default());
         run.output(3, Output::leads());
         run.crash(3);
         run.start(3);
         run.output(2, Output::leads());
         run.output(2, Output::Leads { term: 5 });
-        run.output(2, Output::Leaderless);
-        run.output(1, Output::leads());
         assert_eq!(run.violation(), None);
         assert_eq!(run.at_end(End::Quiet), Verdict::Holds);
+    }
+
+    #[test]
+    fn a_leader_that_gave_up_and_lives_may_lead_again_and_nobody_else() {
+        let mut run = Rehearsal::started([4, 5], |_| LeaderStays::default());
+        run.output(4, Output::leads());
+        run.output(4, Output::Leaderless);
+        run.output(4, Output::leads());
+        assert_eq!(run.violation(), None);
+        run.output(4, Output::Leaderless);
+        run.output(5, Output::leads());
+        assert_eq!(run.violation(), Some("5 became leader at 7ms, though 4 had not failed"));
     }
 
     #[test]

@@ -1,7 +1,9 @@
-//! The elections on the complete graph, run and counted: all-to-all, both captures, the one for large groups.
+//! The elections on the complete graph, run and counted: all-to-all, bully, both captures, the one for
+//! large groups.
 
 mod all_to_all;
 mod asynchronous_capture;
+mod bully;
 mod large_group;
 mod synchronous_capture;
 mod synchrony;
