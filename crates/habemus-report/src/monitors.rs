@@ -17,6 +17,11 @@ impl<Q: Problem> Monitors<Q> {
         Monitors(Q::monitors(population).into_iter().map(|monitor| (monitor, None)).collect())
     }
 
+    /// None at all, where nothing is to be judged.
+    pub fn none() -> Self {
+        Monitors(Vec::new())
+    }
+
     /// Shows them what happened; gives the names of the properties that it breaks, and how. What is broken stays so and
     /// need not be watched any more.
     pub fn observe(

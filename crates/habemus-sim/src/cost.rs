@@ -210,7 +210,7 @@ fn measure(
         Stop::TimeLimit => return Err(unfinished("what was asked for took too long")),
         _ => return Err(unfinished("the limit of events was reached")),
     }
-    let observed = prepared.simulation.finish(End::Quiet);
+    let observed = prepared.simulation.finish(End::Quiet, &|_| false);
     if observed.done == 0 {
         return Err(unfinished("nobody was elected, nobody entered, nobody decided"));
     }

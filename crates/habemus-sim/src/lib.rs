@@ -35,4 +35,4 @@ pub use shrink::{Shrunk, shrink};
 pub use simulation::{Control, Limits, Simulation, Stop};
 pub use sweep::{Failure, SweepReport, Sweeping, Tally, sweep};
 pub use time::{Time, nanos};
-pub use watch::{Attention, CLOCK_LIMIT, Observed, PropertyReport, Stamp, TRACE_LIMIT, Watch};
+pub use watch::{Attention, CLOCK_LIMIT, Observed, Stamp, TRACE_LIMIT, Watch};

@@ -35,6 +35,11 @@ pub trait Observer<P: Process> {
         let _ = (at, process, notice);
     }
 
+    /// All processes have started that are to start at the beginning.
+    fn all_started(&mut self, at: Time) {
+        let _ = at;
+    }
+
     /// Links fail or heal.
     fn network_changed(&mut self, at: Time, change: NetworkChange<'_>) {
         let _ = (at, change);

@@ -69,8 +69,8 @@ pub(crate) trait Run {
     fn events(&self) -> u64;
     /// The lines of the script that called what was not there.
     fn missed(&self) -> &[String];
-    /// What was seen, if it ends like this.
-    fn finish(self: Box<Self>, end: End) -> Observed;
+    /// What was seen, if it ends like this; `promises` says which properties the algorithm promises.
+    fn finish(self: Box<Self>, end: End, promises: &dyn Fn(&str) -> bool) -> Observed;
 }
 
 impl<P: Process> Run for Simulation<P, Watch<P::Problem>> {
@@ -91,8 +91,8 @@ impl<P: Process> Run for Simulation<P, Watch<P::Problem>> {
         Simulation::missed(self)
     }
 
-    fn finish(self: Box<Self>, end: End) -> Observed {
-        self.into_observer().finish(end)
+    fn finish(self: Box<Self>, end: End, promises: &dyn Fn(&str) -> bool) -> Observed {
+        self.into_observer().finish(end, promises)
     }
 }
 

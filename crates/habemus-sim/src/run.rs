@@ -6,15 +6,15 @@ use habemus::Process;
 use habemus::catalogue::Setup;
 use habemus::property::End;
 use habemus_report::{
-    Ending, Finished, PropertyLine, Report, RunError, Statistics, report_of_locks, request,
-    scenarios_of_locks, with_drawn_faults,
+    Ending, Finished, Report, RunError, Statistics, report_of_locks, request, scenarios_of_locks,
+    with_drawn_faults,
 };
 use habemus_scenario::{Occasion, Scenario, TimeModel, Until};
 
 use crate::prepared::{Prepared, Purpose, prepare, prepare_system};
 use crate::simulation::{Control, Limits, Stop};
 use crate::time::{Time, nanos};
-use crate::watch::{CLOCK_LIMIT, Observed, PropertyReport, TRACE_LIMIT};
+use crate::watch::{CLOCK_LIMIT, Observed, TRACE_LIMIT};
 
 /// How long a system that never rests is left in peace after the last scripted event, in nanoseconds.
 const PEACE: Time = 10_000_000_000;
@@ -92,11 +92,7 @@ fn report(
     };
     let events = prepared.simulation.events();
     let missed = prepared.simulation.missed().to_vec();
-    let observed = prepared.simulation.finish(end);
-    let line = |property: PropertyReport| {
-        let promised = prepared.promised.contains(&property.name);
-        PropertyLine::new(property.name, property.demand, property.verdict, promised)
-    };
+    let observed = prepared.simulation.finish(end, &|name| prepared.promised.contains(&name));
     let finished = Finished {
         entry: prepared.entry,
         population: &prepared.population,
@@ -107,7 +103,7 @@ fn report(
         decided: observed.decided,
         statistics: Statistics { events, ..observed.statistics },
         refused_writes: observed.refused_writes,
-        properties: observed.properties.into_iter().map(line).collect(),
+        properties: observed.properties,
         fingerprint: format!("{:016x}", observed.fingerprint),
         trace: observed.trace,
     };

@@ -212,6 +212,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                 self.start_process(address, None);
             }
         }
+        self.observer.all_started(self.now);
         for address in self.system.addresses() {
             self.client_reacts(address, Status::Idle);
         }

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use habemus::clock::VectorClock;
-use habemus::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation};
+use habemus::property::{End, Observation, ObservedEvent, Population, Violation};
 use habemus::{Address, Id, Message, Problem, Process, Status, Suspicion};
-use habemus_report::{Standing, Statistics};
+use habemus_report::{Monitors, PropertyLine, Standing, Statistics};
 use habemus_trace::{Dropped, Happening, Header, Label, Trace, TraceWriter};
 use serde::Serialize;
 
@@ -65,7 +65,7 @@ pub struct Watch<Q: Problem> {
     decided: BTreeMap<Address, String>,
     /// Whether everything asked for is done, if nothing but that is of interest.
     settled: Option<Settled>,
-    monitors: Vec<Watched<Q>>,
+    monitors: Monitors<Q>,
     digest: Digest,
     /// Keeps the vector clocks, and the records if there is to be a trace,
     writer: TraceWriter,
@@ -73,23 +73,6 @@ pub struct Watch<Q: Problem> {
     header: Option<Header>,
     /// Where labels are written.
     words: String,
-}
-
-#[derive(Debug)]
-struct Watched<Q: Problem> {
-    monitor: Q::Monitor,
-    violation: Option<Violation>,
-}
-
-/// What became of a property.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PropertyReport {
-    /// Its name.
-    pub name: &'static str,
-    /// What it demands.
-    pub demand: &'static str,
-    /// Whether it held.
-    pub verdict: Verdict,
 }
 
 /// What was seen of a run, when it is over.
@@ -106,7 +89,7 @@ pub struct Observed {
     /// Writes of holders of the past that the protected resource refused.
     pub refused_writes: u64,
     /// What became of each property.
-    pub properties: Vec<PropertyReport>,
+    pub properties: Vec<PropertyLine>,
     /// Of everything that happened.
     pub fingerprint: u64,
     /// The trace, if one was written.
@@ -120,7 +103,7 @@ impl<Q: Problem> Watch<Q> {
     pub fn new(population: Population, attention: Attention) -> Self {
         let count = population.len();
         let counting = matches!(attention, Attention::Count);
-        let monitors = if counting { Vec::new() } else { Q::monitors(&population) };
+        let monitors = if counting { Monitors::none() } else { Monitors::new(&population) };
         let waits_idly = Q::next_command(&Status::Idle).is_none();
         let header = match attention {
             Attention::Record(header) => Some(header),
@@ -140,7 +123,7 @@ impl<Q: Problem> Watch<Q> {
             standing: Standing::new(count),
             decided: BTreeMap::new(),
             settled: counting.then(|| Settled::new(count, waits_idly)),
-            monitors: monitors.into_iter().map(|monitor| Watched { monitor, violation: None }).collect(),
+            monitors,
             digest: Digest::default(),
             writer,
             header,
@@ -149,21 +132,13 @@ impl<Q: Problem> Watch<Q> {
         }
     }
 
-    /// What was seen, if the run ends like this.
-    pub fn finish(self, end: End) -> Observed {
-        let report = |watched: &Watched<Q>| PropertyReport {
-            name: watched.monitor.name(),
-            demand: watched.monitor.demand(),
-            verdict: match &watched.violation {
-                Some(violation) => Verdict::Violated(violation.clone()),
-                None => watched.monitor.at_end(end, &self.population),
-            },
-        };
-        let properties = self.monitors.iter().map(report).collect();
+    /// What was seen, if the run ends like this; `promises` says which properties the algorithm promises.
+    pub fn finish(self, end: End, promises: &dyn Fn(&str) -> bool) -> Observed {
+        let properties = self.monitors.lines(end, &self.population, promises);
         let (min_entries, max_entries) = self.standing.min_and_max_entries();
         Observed {
             properties,
-            refused_writes: self.monitors.iter().map(|watched| watched.monitor.refused_writes()).sum(),
+            refused_writes: self.monitors.refused_writes(),
             statistics: self.messages.fold_into(Statistics { min_entries, max_entries, ..self.statistics }),
             done: self.settled.map_or(0, |settled| settled.done),
             standing: self.standing,
@@ -189,15 +164,18 @@ impl<Q: Problem> Watch<Q> {
     fn observe(&mut self, at: Time, process: Address, what: ObservedEvent<'_, Q>) {
         let clock = self.writer.clock(process);
         let seen = Observation { at: Duration::from_nanos(at), process, clock, what };
-        let mut broken = Vec::new();
-        for watched in self.monitors.iter_mut().filter(|watched| watched.violation.is_none()) {
-            if let Err(violation) = watched.monitor.observe(&seen, &self.population) {
-                broken.push((watched.monitor.name(), violation.clone()));
-                watched.violation = Some(violation);
-            }
-        }
+        let broken = self.monitors.observe(&seen, &self.population);
+        self.note_violations(at, Some(process), broken);
+    }
+
+    fn note_violations(
+        &mut self,
+        at: Time,
+        process: Option<Address>,
+        broken: Vec<(&'static str, Violation)>,
+    ) {
         for (property, violation) in broken {
-            self.writer.note_with(at, Some(process), |_| Happening::Violation {
+            self.writer.note_with(at, process, |_| Happening::Violation {
                 property: property.to_owned(),
                 explanation: violation.0,
             });
@@ -303,6 +281,11 @@ impl<P: Process> Observer<P> for Watch<P::Problem> {
 
     fn noticed(&mut self, at: Time, process: Address, notice: Notice<'_, P::Problem>) {
         self.has_noticed(at, process, notice);
+    }
+
+    fn all_started(&mut self, at: Time) {
+        let broken = self.monitors.all_started(Duration::from_nanos(at), &self.population);
+        self.note_violations(at, None, broken);
     }
 
     fn network_changed(&mut self, at: Time, change: NetworkChange<'_>) {
