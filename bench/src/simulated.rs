@@ -35,7 +35,7 @@ pub(crate) fn traced(election: &Election) -> Measurement {
             origin: None,
             cycle: None,
         };
-        Watch::new(population(ids), Attention::Record(header))
+        Watch::new(population(ids), Attention::Record(Box::new(header)))
     })
 }
 

@@ -53,7 +53,7 @@ pub trait Observer<P: Process> {
 
 /// Something that happens at a process, other than messages and timers: it is the same for every algorithm that
 /// solves a problem.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub enum Notice<'a, Q: Problem> {
     /// It started.
     Started {
@@ -73,6 +73,14 @@ pub enum Notice<'a, Q: Problem> {
     /// A detector spoke: the oracle, or the one below the algorithm.
     Suspicion(Suspicion),
 }
+
+// It is copied whatever the problem; deriving would ask commands and outputs to be `Copy`.
+impl<Q: Problem> Clone for Notice<'_, Q> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<Q: Problem> Copy for Notice<'_, Q> {}
 
 /// What happens to links, each from the first to the second.
 #[derive(Clone, Copy, Debug)]

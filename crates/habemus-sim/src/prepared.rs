@@ -143,7 +143,7 @@ impl Prepare<'_> {
         match self.purpose {
             Purpose::Measure { .. } => Attention::Count,
             Purpose::Play { keep_trace: false } => Attention::Judge,
-            Purpose::Play { keep_trace: true } => Attention::Record(Header {
+            Purpose::Play { keep_trace: true } => Attention::Record(Box::new(Header {
                 format: habemus_trace::FORMAT,
                 algorithm: entry.name.to_owned(),
                 problem: entry.problem.to_string(),
@@ -153,7 +153,7 @@ impl Prepare<'_> {
                 seed: Some(self.scenario.seed),
                 origin: request(self.scenario).ok().map(|request| Origin::of(&request)),
                 cycle: None,
-            }),
+            })),
         }
     }
 }

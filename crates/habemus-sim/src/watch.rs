@@ -51,7 +51,7 @@ pub enum Attention {
     /// Statistics, properties, a fingerprint.
     Judge,
     /// These and a trace, whose header this is.
-    Record(Header),
+    Record(Box<Header>),
 }
 
 /// Watches a run.
@@ -106,7 +106,7 @@ impl<Q: Problem> Watch<Q> {
         let monitors = if counting { Monitors::none() } else { Monitors::new(&population) };
         let waits_idly = Q::next_command(&Status::Idle).is_none();
         let header = match attention {
-            Attention::Record(header) => Some(header),
+            Attention::Record(header) => Some(*header),
             Attention::Count | Attention::Judge => None,
         };
         let mut writer = match &header {
@@ -135,11 +135,13 @@ impl<Q: Problem> Watch<Q> {
     /// What was seen, if the run ends like this; `promises` says which properties the algorithm promises.
     pub fn finish(self, end: End, promises: &dyn Fn(&str) -> bool) -> Observed {
         let properties = self.monitors.lines(end, &self.population, promises);
-        let (min_entries, max_entries) = self.standing.min_and_max_entries();
+        let mut statistics = self.statistics;
+        self.messages.fill_in(&mut statistics);
+        (statistics.min_entries, statistics.max_entries) = self.standing.min_and_max_entries();
         Observed {
             properties,
             refused_writes: self.monitors.refused_writes(),
-            statistics: self.messages.fold_into(Statistics { min_entries, max_entries, ..self.statistics }),
+            statistics,
             done: self.settled.map_or(0, |settled| settled.done),
             standing: self.standing,
             decided: self.decided,

@@ -81,18 +81,15 @@ impl Messages {
         self.depth[process.index()] = 0;
     }
 
-    /// The figures with those of the messages.
-    pub(super) fn fold_into(self, statistics: Statistics) -> Statistics {
-        Statistics {
-            messages: self.sent,
-            by_kind: self.by_kind.into_iter().map(|(kind, count)| (kind.to_owned(), count)).collect(),
-            background: self.background,
-            bytes: self.bytes,
-            largest: self.largest,
-            delivered: self.delivered,
-            longest_chain: self.longest_chain,
-            ..statistics
-        }
+    /// Fills in what statistics say of messages.
+    pub(super) fn fill_in(self, statistics: &mut Statistics) {
+        statistics.messages = self.sent;
+        statistics.by_kind = self.by_kind.into_iter().map(|(kind, count)| (kind.to_owned(), count)).collect();
+        statistics.background = self.background;
+        statistics.bytes = self.bytes;
+        statistics.largest = self.largest;
+        statistics.delivered = self.delivered;
+        statistics.longest_chain = self.longest_chain;
     }
 }
 
@@ -107,7 +104,8 @@ mod tests {
         for kind in ["Ok", elsewhere, "Election", "Ok"] {
             messages.sent(Address(0), kind, false, 3);
         }
-        let statistics = messages.fold_into(Statistics::default());
+        let mut statistics = Statistics::default();
+        messages.fill_in(&mut statistics);
         assert_eq!(statistics.by_kind, [("Election".to_owned(), 1), ("Ok".to_owned(), 3)].into());
         assert_eq!((statistics.messages, statistics.bytes, statistics.largest), (4, 12, 3));
     }
