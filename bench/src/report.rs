@@ -66,6 +66,9 @@ impl Settings {
     }
 }
 
+/// In place of a peer's program: it is not to be measured.
+const NO_PEER: &str = "-";
+
 /// The ring of the token.
 const TOKEN_RING: usize = 1_000;
 
@@ -189,6 +192,10 @@ fn tokens(settings: &Settings, table: &mut Table) {
             command
         };
         let what = format!("simulator : {name}");
+        if program == NO_PEER {
+            table.inform(&what, "not asked");
+            continue;
+        }
         match rounds(settings, &[own("token", TOKEN_RING, settings.hops), Box::new(peer)]) {
             Ok([simulator, peer]) => {
                 let rate = |runs: &[Measurement]| figure(median(runs.iter().map(Measurement::rate)));
