@@ -311,7 +311,7 @@ pub fn to_lines(rows: &[Row]) -> String {
 impl Row {
     /// Whether the algorithm promises this property; variants promise nothing.
     pub fn promises(&self, property: &str) -> bool {
-        let promised = |entry: &Entry| entry.promises.contains(&property);
+        let promised = |entry: &Entry| entry.promises(property);
         self.variant.is_none() && entry(&self.algorithm).is_ok_and(promised)
     }
 }

@@ -1,7 +1,7 @@
 //! What is explored: the circumstances under which a system runs, and how far to look.
 
 use habemus::Address;
-use habemus::catalogue::Entry;
+use habemus::catalogue::{Entry, Timing};
 
 /// Of entries: there is no limit. It can be explored to the end only where states come back.
 pub const ANY_NUMBER: u32 = u32::MAX;
@@ -99,7 +99,7 @@ impl Timers {
 
     /// What an algorithm assumes, by its entry: one that needs no synchrony is checked without any.
     pub fn usual(entry: &Entry) -> Self {
-        if entry.model.starts_with("asynchronous") { Timers::AnyTime } else { Timers::MessagesFirst }
+        if entry.model.timing == Timing::Asynchronous { Timers::AnyTime } else { Timers::MessagesFirst }
     }
 }
 

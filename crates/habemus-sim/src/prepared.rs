@@ -108,7 +108,8 @@ impl Visitor for Prepare<'_> {
         fit(setup.synchronous, setup.entry.name, self.scenario.network.model)?;
         let measured = self.measured(P::Problem::COMMANDS);
         let attention = self.attention(setup.entry, &setup.topology);
-        let promised = setup.entry.promises.iter().copied().filter(|name| setup.promises(name)).collect();
+        let promised = setup.entry.promises.iter().map(|promise| promise.property);
+        let promised = promised.filter(|name| setup.promises(name)).collect();
         let watch = Watch::new(setup.population.clone(), attention);
         let scenario = measured.as_ref().unwrap_or(self.scenario);
         let simulation: Simulation<P, _> = Simulation::new(setup.system, scenario, setup.oracle, watch)?;

@@ -5,7 +5,7 @@
 //! my own identifier comes home behind all others. By then I have seen everybody, and the highest leads:
 //! nobody has to announce it. It costs exactly n² messages, whoever starts.
 
-use habemus::catalogue::{Entry, Setup};
+use habemus::catalogue::{Entry, Model, Promise, Setup, Timing};
 use habemus::election::{Command, Election, Output};
 use habemus::topology::Ring;
 use habemus::{Address, Context, Id, ProblemKind, Process, System, SystemError};
@@ -93,7 +93,13 @@ impl LeLann {
 /// What it is called, and what it promises: the simulator and the checker hold it to that.
 static ENTRY: Entry = Entry {
     model: "asynchronous; reliable FIFO links; no crashes",
-    promises: &["E2", "termination", "uniqueness", "agreement"],
+    model: Model::new(Timing::Asynchronous, &[]),
+    promises: &[
+        Promise::of("E2"),
+        Promise::of("termination"),
+        Promise::of("uniqueness"),
+        Promise::of("agreement"),
+    ],
     ..Entry::own("le-lann", ProblemKind::Election)
 };
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clap::Args;
-use habemus::catalogue::{self, ENTRIES, Entry};
+use habemus::catalogue::{self, ENTRIES, Entry, Fault, Faults, Promise};
 use owo_colors::OwoColorize;
 use serde_json::json;
 
@@ -64,12 +64,29 @@ fn overview() -> String {
 
 fn facts(entry: &Entry) -> Vec<(&'static str, String)> {
     vec![
-        ("model", entry.model.to_owned()),
+        ("model", entry.model.to_string()),
         ("topology", entry.topologies.join(", ")),
-        ("guarantees", entry.promises.join(", ")),
+        ("guarantees", guarantees(entry)),
         ("messages", entry.cost.to_owned()),
         ("notes", entry.notes.to_owned()),
     ]
+}
+
+/// What it promises, with what the promises do not cover: "E2, agreement; E1 not under partitions, for …".
+fn guarantees(entry: &Entry) -> String {
+    let always = entry.promises.iter().filter(|promise| promise.except.is_empty());
+    let mut parts = vec![always.map(|promise| promise.property).collect::<Vec<_>>().join(", ")];
+    let mut excepted: Vec<&Promise> =
+        entry.promises.iter().filter(|promise| !promise.except.is_empty()).collect();
+    while let Some(first) = excepted.first().copied() {
+        let alike = |other: &&Promise| (other.except, other.because) == (first.except, first.because);
+        let names: Vec<&str> =
+            excepted.iter().copied().filter(alike).map(|promise| promise.property).collect();
+        parts.push(format!("{}, but not under {}: {}", names.join(", "), first.except, first.because));
+        excepted.retain(|other| !alike(other));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("; ")
 }
 
 fn in_full(entry: &Entry) -> String {
@@ -102,12 +119,21 @@ fn as_json(entry: &Entry) -> serde_json::Value {
         "name": entry.name,
         "problem": entry.problem,
         "summary": entry.summary,
-        "model": entry.model,
+        "model": entry.model.to_string(),
         "topologies": entry.topologies,
         "detectors": entry.detectors,
-        "guarantees": entry.promises,
+        "faults": names(entry.model.faults()),
+        "guarantees": entry.promises.iter().map(|promise| json!({
+            "property": promise.property,
+            "under": names(promise.under(&entry.model)),
+            "because": promise.because,
+        })).collect::<Vec<_>>(),
         "cost": entry.cost,
         "notes": entry.notes,
         "options": options.collect::<Vec<_>>(),
     })
+}
+
+fn names(faults: Faults) -> Vec<&'static str> {
+    faults.iter().map(Fault::name).collect()
 }

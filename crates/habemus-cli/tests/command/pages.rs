@@ -30,7 +30,7 @@ fn every_algorithm_has_a_page_with_its_options_promises_and_pictures() {
             std::fs::read_to_string(page(entry)).unwrap_or_else(|_| panic!("{} has no page", entry.name));
         let has = |what: &str| assert!(text.contains(what), "the page of {} lacks {what:?}", entry.name);
         entry.options.iter().for_each(|option| has(&format!("`{}`", option.name)));
-        entry.promises.iter().for_each(|promise| has(promise));
+        entry.promises.iter().for_each(|promise| has(promise.property));
         has(&format!("habemus run {}", entry.name));
         has(&format!("(images/{}.svg)", entry.name));
         if entry.cost_model.is_some() {

@@ -108,7 +108,7 @@ fn after_cuts_all_follow_one_leader_again() {
             });
             let best = match (algorithm, ENTRIES.iter().find(|entry| entry.name == algorithm)) {
                 ("yo-yo", _) => Some(1),
-                (_, Some(entry)) if entry.promises.contains(&"E1") => Some(5),
+                (_, Some(entry)) if entry.promises("E1") => Some(5),
                 _ => None,
             };
             for seed in 1..=15 {

@@ -16,6 +16,8 @@ use crate::{Id, ProblemKind, Process, System, SystemError};
 mod agreements;
 mod detectors;
 mod elections;
+mod faults;
+mod model;
 mod mutexes;
 mod options;
 mod register;
@@ -23,6 +25,8 @@ mod shape;
 mod stack;
 
 pub use detectors::{DETECTORS, DetectorSetup, detector};
+pub use faults::{Fault, Faults};
+pub use model::{Circumstances, Claim, Model, Promise, Survivors, Timing};
 pub use options::{OptionSpec, Options, Values, VariantKind, VariantSpec};
 use options::{as_printed, mutant, rules};
 pub use register::{Chosen, ENTRIES, Visitor, build};
@@ -37,14 +41,14 @@ pub struct Entry {
     pub problem: ProblemKind,
     /// What it is, in a line.
     pub summary: &'static str,
-    /// What it assumes about time, channels and faults.
-    pub model: &'static str,
+    /// What it assumes about time, channels and faults, with nothing but its usual options.
+    pub model: Model,
     /// The topologies it runs on; the first is the default.
     pub topologies: &'static [&'static str],
     /// The failure detectors it can stand on, the first is the default; empty if it needs none.
     pub detectors: &'static [&'static str],
     /// The properties that hold under its model.
-    pub promises: &'static [&'static str],
+    pub promises: &'static [Promise],
     /// What it costs.
     pub cost: &'static str,
     /// Where the lecture notes describe it.
@@ -56,21 +60,25 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry for an algorithm that is not in the catalogue: it solves `problem`, promises nothing, and has
-    /// no options. Fill in more with `..`:
+    /// An entry for an algorithm that is not in the catalogue: it solves `problem` in an asynchronous system
+    /// without faults, promises nothing, and has no options. Fill in more with `..`:
     ///
     /// ```
     /// use habemus::ProblemKind;
-    /// use habemus::catalogue::Entry;
-    /// static MINE: Entry = Entry { promises: &["E2"], ..Entry::own("mine", ProblemKind::Election) };
-    /// assert!(MINE.options.is_empty());
+    /// use habemus::catalogue::{Entry, Fault, Model, Promise, Timing};
+    /// static MINE: Entry = Entry {
+    ///     model: Model::new(Timing::Asynchronous, &[Fault::Reordering]),
+    ///     promises: &[Promise::of("E2")],
+    ///     ..Entry::own("mine", ProblemKind::Election)
+    /// };
+    /// assert!(MINE.promises("E2") && !MINE.promises("E1"));
     /// ```
     pub const fn own(name: &'static str, problem: ProblemKind) -> Self {
         Entry {
             name,
             problem,
             summary: "",
-            model: "",
+            model: Model::new(Timing::Asynchronous, &[]),
             topologies: &["own"],
             detectors: &[],
             promises: &[],
@@ -78,6 +86,40 @@ impl Entry {
             notes: "",
             options: &[],
             cost_model: None,
+        }
+    }
+
+    /// Whether it promises this property under its model.
+    pub fn promises(&self, property: &str) -> bool {
+        self.promise(property).is_some()
+    }
+
+    /// The promise of this property, if there is one.
+    pub fn promise(&self, property: &str) -> Option<&'static Promise> {
+        self.promises.iter().find(|promise| promise.property == property)
+    }
+
+    /// The model of the same algorithm on this detector. A one-shot election that is held again on a detector
+    /// recovers from crashes and partitions; an algorithm that relies on a detector and has none does not.
+    pub fn model_on(&self, detector: &str) -> Model {
+        self.on_detector(self.model, detector)
+    }
+
+    /// The same of a model that options have changed.
+    fn on_detector(&self, model: Model, detector: &str) -> Model {
+        const SERVICE: &[Fault] = &[Fault::Crash, Fault::Recovery, Fault::Partition];
+        const REPORTED: &[Fault] = &[Fault::Crash, Fault::Recovery, Fault::FalseSuspicion, Fault::Partition];
+        match (self.detectors.first(), detector) {
+            (Some(&"none"), "none") | (None, _) => model,
+            (Some(&"none"), _) => {
+                let timing = match model.timing {
+                    Timing::Asynchronous => Timing::Timely,
+                    timing => timing,
+                };
+                Model { timing, ..model }.and(SERVICE)
+            }
+            (Some(_), "none") => model.without(REPORTED),
+            (Some(_), _) => model,
         }
     }
 
@@ -171,6 +213,10 @@ pub struct Setup<P: Process> {
     pub topology: String,
     /// What the model checker may take for the same.
     pub symmetries: Symmetries<P>,
+    /// What it assumes, with these options and on this detector.
+    pub model: Model,
+    /// Why these options make a system outside the algorithm's model, if they do: too many traitors, for example.
+    pub outside: Option<String>,
 }
 
 impl<P: Process> Setup<P> {
@@ -194,6 +240,8 @@ impl<P: Process> Setup<P> {
             detector: "none",
             topology: shape.name().to_owned(),
             symmetries: Symmetries::default(),
+            model: entry.model,
+            outside: None,
         }
     }
 
@@ -201,6 +249,7 @@ impl<P: Process> Setup<P> {
     fn with_system<Q: Process>(self, system: System<Q>) -> Setup<Q> {
         let Setup { entry, population, oracle, perpetual, synchronous, service, detector, topology, .. } =
             self;
+        let (model, outside) = (self.model, self.outside);
         Setup {
             entry,
             system,
@@ -212,14 +261,34 @@ impl<P: Process> Setup<P> {
             detector,
             topology,
             symmetries: Symmetries::default(),
+            model,
+            outside,
         }
     }
 
-    /// Whether the algorithm promises this property. A service that elects again whenever somebody comes or goes
-    /// promises neither that a leader stays nor that the old one knows at once.
+    /// Whether the algorithm promises this property under its model.
     pub fn promises(&self, property: &str) -> bool {
-        let lost = self.service && ["uniqueness", "stability"].contains(&property);
-        self.entry.promises.contains(&property) && !lost
+        self.promise(property).is_some()
+    }
+
+    /// The promise of this property, if there is one. A service that elects again whenever somebody comes or goes
+    /// promises neither that a leader stays nor that the old one knows at once.
+    pub fn promise(&self, property: &str) -> Option<Promise> {
+        let promise = *self.entry.promise(property)?;
+        match (self.service, property) {
+            (true, "uniqueness" | "stability") => None,
+            (true, "E1") => Some(promise.except(&[Fault::Partition], elections::SIDES)),
+            _ => Some(promise),
+        }
+    }
+
+    /// What it claims of this property where such things may go wrong.
+    pub fn claim(&self, property: &str, circumstances: &Circumstances) -> Claim {
+        match (self.promise(property), &self.outside) {
+            (None, _) => Claim::NotPromised,
+            (Some(_), Some(why)) => Claim::Outside(why.clone()),
+            (Some(promise), None) => promise.claim(&self.model, circumstances),
+        }
     }
 }
 

@@ -29,7 +29,8 @@ where
     Chosen: From<Setup<A>> + From<Setup<Stacked<AnyDetector, A>>>,
 {
     let detector = shape::detector_for(setup.entry, request)?;
-    let setup = Setup { detector, ..setup };
+    let model = setup.entry.on_detector(setup.model, detector);
+    let setup = Setup { detector, model, ..setup };
     match choice(detector, &setup.system.ids, options)? {
         Some(Choice::Oracle) => {
             let oracle = Some(options.detection_delay()?);
@@ -58,7 +59,9 @@ where
             let oracle = Some(options.detection_delay()?);
             Ok(Setup { oracle, detector, ..setup }.into())
         }
-        "none" => Ok(setup.into()),
+        detector @ "none" => {
+            Ok(Setup { model: setup.entry.on_detector(setup.model, detector), ..setup }.into())
+        }
         _ => on_detector::<AnyElection>(any_election(setup)?, request, options),
     }
 }

@@ -1,9 +1,10 @@
 //! Byzantine generals with oral messages in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Values, mutant,
+    rules, shape,
 };
-use super::treason::{LIES, M, TRAITORS, m, treason, within_reason};
+use super::treason::{LIES, M, TRAITORS, m, outside, treason, within_reason};
 use crate::agreement::byzantine_generals::{ByzantineGenerals, Config, Variant};
 use crate::agreement::hearsay;
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
@@ -15,10 +16,18 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "byzantine-generals",
     problem: ProblemKind::Agreement,
     summary: "generals pass on what they heard for m+1 rounds and obey the majority: OM(m)",
-    model: "synchronous; reliable links; the sender of a message is known; at most m of n ≥ 3m+1 are traitors",
+    model: Model::PULSES
+        .and(&[Fault::Treason])
+        .besides("the sender of a message is known; at most m of n ≥ 3m+1 are traitors"),
     topologies: &["complete"],
     detectors: &[],
-    promises: &["agreement", "integrity", "termination", "IC1", "IC2"],
+    promises: &[
+        Promise::of("agreement"),
+        Promise::of("integrity"),
+        Promise::of("termination"),
+        Promise::of("IC1"),
+        Promise::of("IC2"),
+    ],
     cost: "(n−1) + (n−1)(n−2) + … + (n−1)⋯(n−m−1)",
     notes: "S1",
     options: &[
@@ -64,7 +73,8 @@ pub(in crate::catalogue) fn build(
     let mut system: System<Synchronous<ByzantineGenerals>> =
         System::new(Complete::new(n), request.ids.clone(), config)?;
     system.pulse = request.pulse;
-    Ok(Setup::new(entry, system, None, &shape).into())
+    let outside = outside(&system.config.treason, m, n, 3 * m + 1);
+    Ok(Setup { outside, ..Setup::new(entry, system, None, &shape) }.into())
 }
 
 /// The first process commands, and nobody else has anything to say.

@@ -1,7 +1,8 @@
 //! FloodSet in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Survivors, Values,
+    mutant, rules, shape,
 };
 use crate::agreement::flood_set::{Config, FloodSet, Variant};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
@@ -13,10 +14,15 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "flood-set",
     problem: ProblemKind::Agreement,
     summary: "everyone tells everyone all it knows for f+1 rounds, and all decide on the least value",
-    model: "synchronous; reliable links; at most f processes crash, and stay down",
+    model: Model::PULSES.and(&[Fault::Crash]).if_up(Survivors::AllBut(1)),
     topologies: &["complete"],
     detectors: &[],
-    promises: &["agreement", "validity", "integrity", "termination"],
+    promises: &[
+        Promise::of("agreement"),
+        Promise::of("validity"),
+        Promise::of("integrity"),
+        Promise::of("termination"),
+    ],
     cost: "(f+1)·n(n−1) if nobody crashes, 2n(n−1) with news only",
     notes: "S1",
     options: &[
@@ -63,7 +69,9 @@ pub(in crate::catalogue) fn build(
     let network = Complete::new(request.ids.len());
     let mut system: System<Synchronous<FloodSet>> = System::new(network, request.ids.clone(), config)?;
     system.pulse = request.pulse;
-    Ok(Setup::new(entry, system, None, &shape).into())
+    let model = entry.model.if_up(Survivors::AllBut(failures as usize));
+    let outside = (rounds <= failures).then(|| format!("{failures} crashes take {} rounds", failures + 1));
+    Ok(Setup { model, outside, ..Setup::new(entry, system, None, &shape) }.into())
 }
 
 /// Identifiers do not matter, but everyone speaks whether or not it has proposed.

@@ -1,9 +1,10 @@
 //! Interactive consistency in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Values, mutant,
+    rules, shape,
 };
-use super::treason::{LIES, M, TRAITORS, m, treason, within_reason};
+use super::treason::{LIES, M, TRAITORS, m, outside, treason, within_reason};
 use crate::agreement::hearsay;
 use crate::agreement::interactive_consistency::{Config, InteractiveConsistency, Variant};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
@@ -15,10 +16,18 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "interactive-consistency",
     problem: ProblemKind::Agreement,
     summary: "everyone commands for its own value, and all agree on the vector of all values",
-    model: "synchronous; reliable links; the sender of a message is known; at most m of n ≥ 3m+1 are traitors",
+    model: Model::PULSES
+        .and(&[Fault::Treason])
+        .besides("the sender of a message is known; at most m of n ≥ 3m+1 are traitors"),
     topologies: &["complete"],
     detectors: &[],
-    promises: &["agreement", "integrity", "termination", "IC1", "IC2"],
+    promises: &[
+        Promise::of("agreement"),
+        Promise::of("integrity"),
+        Promise::of("termination"),
+        Promise::of("IC1"),
+        Promise::of("IC2"),
+    ],
     cost: "n((n−1) + (n−1)(n−2) + … + (n−1)⋯(n−m−1))",
     notes: "S1",
     options: &[
@@ -54,7 +63,8 @@ pub(in crate::catalogue) fn build(
     let mut system: System<Synchronous<InteractiveConsistency>> =
         System::new(Complete::new(n), request.ids.clone(), config)?;
     system.pulse = request.pulse;
-    Ok(Setup::new(entry, system, None, &shape).into())
+    let outside = outside(&system.config.treason, m, n, 3 * m + 1);
+    Ok(Setup { outside, ..Setup::new(entry, system, None, &shape) }.into())
 }
 
 /// Everyone has a value, whoever is asked to start: the vector has a place for each.

@@ -1,7 +1,8 @@
 //! Paxos in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Survivors, Timing,
+    Values, mutant, rules, shape, stack,
 };
 use crate::agreement::paxos::{Config, Paxos, Variant};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
@@ -12,11 +13,30 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "paxos",
     problem: ProblemKind::Agreement,
     summary: "the leader that the detector points to has a majority promise, then accept: nobody decides otherwise",
-    model: "asynchronous; messages lost, doubled, reordered, cut off; pauses, crashes and recoveries with stable \
-            storage; decides once a majority is up, messages arrive in time and the detector is right (after GST)",
+    model: Model::new(
+        Timing::Asynchronous,
+        &[
+            Fault::Reordering,
+            Fault::Crash,
+            Fault::Recovery,
+            Fault::Loss,
+            Fault::Duplication,
+            Fault::FalseSuspicion,
+            Fault::Partition,
+            Fault::Cut,
+        ],
+    )
+    .if_up(Survivors::Majority)
+    .besides("a detector that is right in the end"),
     topologies: &["complete"],
     detectors: stack::DETECTORS,
-    promises: &["agreement", "validity", "integrity", "termination"],
+    promises: &[
+        Promise::of("agreement").regardless(),
+        Promise::of("validity").regardless(),
+        Promise::of("integrity").regardless(),
+        Promise::of("termination")
+            .except(&[Fault::WrongTimeouts], "if every ballot comes too late, nobody need ever decide (FLP)"),
+    ],
     cost: "6(n−1) if the leader proposes, and one more of each other that does",
     notes: "S1, S3",
     options: &[

@@ -1,10 +1,11 @@
 //! Byzantine generals with signed messages in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Values, mutant,
+    rules, shape,
 };
 use super::byzantine_generals::{COMMANDER, arrange};
-use super::treason::{LIES, M, TRAITORS, m, treason};
+use super::treason::{LIES, M, TRAITORS, m, outside, treason};
 use crate::agreement::signed_generals::{Config, SignedGenerals, Variant};
 use crate::analysis::{Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::rounds::Synchronous;
@@ -15,10 +16,18 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "signed-generals",
     problem: ProblemKind::Agreement,
     summary: "generals sign the orders that they pass on, and refuse what is not properly signed: SM(m)",
-    model: "synchronous; reliable links; signatures that nobody can forge; at most m traitors",
+    model: Model::PULSES
+        .and(&[Fault::Treason])
+        .besides("signatures that nobody can forge; at most m traitors"),
     topologies: &["complete"],
     detectors: &[],
-    promises: &["agreement", "integrity", "termination", "IC1", "IC2"],
+    promises: &[
+        Promise::of("agreement"),
+        Promise::of("integrity"),
+        Promise::of("termination"),
+        Promise::of("IC1"),
+        Promise::of("IC2"),
+    ],
     cost: "(n−1)² if all are loyal, n−1 with m = 0",
     notes: "S1",
     options: &[
@@ -59,7 +68,8 @@ pub(in crate::catalogue) fn build(
     let network = Complete::new(request.ids.len());
     let mut system: System<Synchronous<SignedGenerals>> = System::new(network, request.ids.clone(), config)?;
     system.pulse = request.pulse;
-    Ok(Setup::new(entry, system, None, &shape).into())
+    let outside = outside(&system.config.treason, m, request.ids.len(), 0);
+    Ok(Setup { outside, ..Setup::new(entry, system, None, &shape) }.into())
 }
 
 fn bound(_: Arrangement, _: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {

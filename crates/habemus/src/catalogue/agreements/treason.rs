@@ -48,6 +48,17 @@ pub(super) fn treason(options: &Options<'_>, request: &Request<'_>, m: usize) ->
     Ok(Treason { traitors: BTreeSet::from_iter(traitors), lies: lies.map_or(Lies::Drawn, Lies::Scripted) })
 }
 
+/// Why so many traitors among `n` are outside the model of an algorithm that withstands `m`, if they are;
+/// `min_processes` is how many processes that takes.
+pub(super) fn outside(treason: &Treason, m: usize, n: usize, min_processes: usize) -> Option<String> {
+    match treason.traitors.len() {
+        0 => None,
+        traitors if traitors > m => Some(format!("{traitors} traitors where it withstands {m}")),
+        _ if n < min_processes => Some(format!("n = {n}, and {m} traitors take n ≥ 3m+1 = {min_processes}")),
+        _ => None,
+    }
+}
+
 /// `m` processes, as the seed will have it.
 fn drawn(request: &Request<'_>, m: usize) -> Vec<Address> {
     let mut draw = shape::draw(request.seed);

@@ -1,7 +1,8 @@
 //! The election in which everybody tells everybody, in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+    Chosen, Entry, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Values, mutant, rules,
+    shape, stack,
 };
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
@@ -14,10 +15,17 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "all-to-all",
     problem: ProblemKind::Election,
     summary: "every candidate tells everybody, and everybody picks the best",
-    model: "synchronous; no crashes",
+    model: Model::PULSES,
     topologies: &["complete"],
     detectors: stack::ONE_SHOT_DETECTORS,
-    promises: &["E1", "E2", "termination", "uniqueness", "agreement", "stability"],
+    promises: &[
+        Promise::of("E1"),
+        Promise::of("E2"),
+        Promise::of("termination"),
+        Promise::of("uniqueness"),
+        Promise::of("agreement"),
+        Promise::of("stability"),
+    ],
     cost: "n−1 for each candidate: n(n−1) if all are",
     notes: "S0, S2",
     options: &[

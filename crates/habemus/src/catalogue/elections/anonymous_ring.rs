@@ -1,7 +1,8 @@
 //! S4's anonymous ring in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, mutant, shape, stack,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    as_printed, mutant, shape, stack,
 };
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::anonymous_ring::{AnonymousRing, Config, Variant};
@@ -12,10 +13,10 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "anonymous-ring",
     problem: ProblemKind::Election,
     summary: "processes without identifiers vote; two that start at once both win",
-    model: "asynchronous; one-way ring without identifiers; reliable links; no crashes",
+    model: Model::new(Timing::Asynchronous, &[Fault::Reordering]).besides("one-way ring without identifiers"),
     topologies: &["ring"],
     detectors: stack::ONE_SHOT_DETECTORS,
-    promises: &["termination"],
+    promises: &[Promise::of("termination")],
     cost: "2n",
     notes: "S4",
     options: &[OptionSpec {

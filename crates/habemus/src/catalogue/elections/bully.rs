@@ -1,9 +1,10 @@
 //! The bully election in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, rules, shape, stack,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    as_printed, rules, shape, stack,
 };
-use super::{WINS, preference, wins};
+use super::{SIDES, WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::bully::{Audience, Bully, Config, Variant};
 use crate::topology::Complete;
@@ -13,10 +14,15 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "bully",
     problem: ProblemKind::Election,
     summary: "the best live process takes over and tells the others",
-    model: "synchronous enough for its timeouts; reliable FIFO links; crashes and recoveries",
+    model: Model::new(Timing::Timely, &[Fault::Crash, Fault::Recovery, Fault::Partition]),
     topologies: &["complete"],
     detectors: stack::DETECTORS,
-    promises: &["E1", "E2", "termination", "agreement"],
+    promises: &[
+        Promise::of("E1").except(&[Fault::Partition], SIDES),
+        Promise::of("E2"),
+        Promise::of("termination"),
+        Promise::of("agreement"),
+    ],
     cost: "n(n−1) if the best is dead and the worst starts, n if the best live one does; else 2n² at most",
     notes: "S0, S1, S4",
     options: &[

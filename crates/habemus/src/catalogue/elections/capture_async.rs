@@ -1,8 +1,8 @@
 //! Asynchronous capture in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, mutant, rules, shape,
-    stack,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    as_printed, mutant, rules, shape, stack,
 };
 use super::capture_sync::like_a_ruler;
 use super::order::{ORDER, order};
@@ -16,10 +16,16 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "capture-async",
     problem: ProblemKind::Election,
     summary: "candidates capture neighbours one by one, and contests are decided by how many they have",
-    model: "asynchronous; reliable links; no crashes",
+    model: Model::new(Timing::Asynchronous, &[Fault::Reordering]),
     topologies: &["complete"],
     detectors: stack::ONE_SHOT_DETECTORS,
-    promises: &["E2", "termination", "uniqueness", "agreement", "stability"],
+    promises: &[
+        Promise::of("E2"),
+        Promise::of("termination"),
+        Promise::of("uniqueness"),
+        Promise::of("agreement"),
+        Promise::of("stability"),
+    ],
     cost: "at most 6(2n⌊log₂ n⌋ + n) + n − 1, and 3(n−1) if one starts",
     notes: "S2",
     options: &[

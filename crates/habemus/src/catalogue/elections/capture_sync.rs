@@ -1,7 +1,8 @@
 //! Synchronous capture in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+    Chosen, Entry, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Values, mutant, rules,
+    shape, stack,
 };
 use super::order::{ORDER, order};
 use super::{WINS, wins};
@@ -15,10 +16,16 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "capture-sync",
     problem: ProblemKind::Election,
     summary: "candidates capture 1, 2, 4, … neighbours a pulse; the best candidate captures all",
-    model: "synchronous; no crashes; at least one process is told to elect before the first pulse",
+    model: Model::PULSES.besides("at least one process is told to elect before the first pulse"),
     topologies: &["complete"],
     detectors: stack::ONE_SHOT_DETECTORS,
-    promises: &["E2", "termination", "uniqueness", "agreement", "stability"],
+    promises: &[
+        Promise::of("E2"),
+        Promise::of("termination"),
+        Promise::of("uniqueness"),
+        Promise::of("agreement"),
+        Promise::of("stability"),
+    ],
     cost: "at most 3n⌈log₂ n⌉ − 1, and 3(n−1) if one starts",
     notes: "S2",
     options: &[

@@ -1,7 +1,8 @@
 //! Chang–Roberts in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, rules, shape, stack,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    as_printed, rules, shape, stack,
 };
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, harmonic, shuffled_ids};
@@ -13,10 +14,17 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "chang-roberts",
     problem: ProblemKind::Election,
     summary: "identifiers travel round a one-way ring; only the best comes home",
-    model: "asynchronous; reliable links; crashes only with a detector",
+    model: Model::new(Timing::Asynchronous, &[Fault::Reordering]),
     topologies: &["ring"],
     detectors: stack::ONE_SHOT_DETECTORS,
-    promises: &["E1", "E2", "termination", "uniqueness", "agreement", "stability"],
+    promises: &[
+        Promise::of("E1"),
+        Promise::of("E2"),
+        Promise::of("termination"),
+        Promise::of("uniqueness"),
+        Promise::of("agreement"),
+        Promise::of("stability"),
+    ],
     cost: "2n to 3n−1 (one starts); n·Hn + n on average, n(n+1)/2 + n at worst (all start)",
     notes: "S1, S4",
     options: &[

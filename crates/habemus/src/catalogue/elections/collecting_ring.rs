@@ -1,9 +1,10 @@
 //! The ring election that collects identifiers, in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    mutant, rules, shape, stack,
 };
-use super::{WINS, preference, wins};
+use super::{SIDES, WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::collecting_ring::{Announce, CollectingRing, Config, Member, Variant};
 use crate::topology::Ring;
@@ -13,10 +14,15 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "collecting-ring",
     problem: ProblemKind::Election,
     summary: "a list goes round a logical ring past the dead; the best on it leads",
-    model: "synchronous enough for its timeouts; reliable links; crashes and recoveries",
+    model: Model::new(Timing::Timely, &[Fault::Reordering, Fault::Crash, Fault::Recovery, Fault::Partition]),
     topologies: &["ring"],
     detectors: stack::DETECTORS,
-    promises: &["E1", "E2", "termination", "agreement"],
+    promises: &[
+        Promise::of("E1").except(&[Fault::Partition], SIDES),
+        Promise::of("E2"),
+        Promise::of("termination"),
+        Promise::of("agreement"),
+    ],
     cost: "2n for each process that starts",
     notes: "S0, S4",
     options: &[

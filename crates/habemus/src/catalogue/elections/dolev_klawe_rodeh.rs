@@ -1,7 +1,8 @@
 //! Dolev–Klawe–Rodeh in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+    Chosen, Entry, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values, mutant,
+    rules, shape, stack,
 };
 use super::halving::halving_ids;
 use super::{WINS, preference, wins};
@@ -14,10 +15,17 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "dolev-klawe-rodeh",
     problem: ProblemKind::Election,
     summary: "on a one-way ring values move on, and only those better than both neighbours stay",
-    model: "asynchronous; reliable FIFO links; no crashes",
+    model: Model::new(Timing::Asynchronous, &[]),
     topologies: &["ring"],
     detectors: stack::ONE_SHOT_DETECTORS,
-    promises: &["E1", "E2", "termination", "uniqueness", "agreement", "stability"],
+    promises: &[
+        Promise::of("E1"),
+        Promise::of("E2"),
+        Promise::of("termination"),
+        Promise::of("uniqueness"),
+        Promise::of("agreement"),
+        Promise::of("stability"),
+    ],
     cost: "4n at best, 2n⌊log2 n⌋ + 2n at worst",
     notes: "beyond S4's rings",
     options: &[

@@ -1,8 +1,8 @@
 //! Franklin's election in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, mutant, rules, shape,
-    stack,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    as_printed, mutant, rules, shape, stack,
 };
 use super::halving::halving_ids;
 use super::{WINS, preference, wins};
@@ -16,10 +16,17 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "franklin",
     problem: ProblemKind::Election,
     summary: "neighbours on a two-way ring compare, round by round; at most every other goes on",
-    model: "asynchronous; reliable links; no crashes",
+    model: Model::new(Timing::Asynchronous, &[Fault::Reordering]),
     topologies: &["two-way-ring"],
     detectors: stack::ONE_SHOT_DETECTORS,
-    promises: &["E1", "E2", "termination", "uniqueness", "agreement", "stability"],
+    promises: &[
+        Promise::of("E1"),
+        Promise::of("E2"),
+        Promise::of("termination"),
+        Promise::of("uniqueness"),
+        Promise::of("agreement"),
+        Promise::of("stability"),
+    ],
     cost: "5n at best, 2n(⌊log2 n⌋+1) + n at worst",
     notes: "S4",
     options: &[

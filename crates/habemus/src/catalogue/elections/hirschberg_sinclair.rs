@@ -1,7 +1,8 @@
 //! Hirschberg–Sinclair in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    mutant, rules, shape, stack,
 };
 use super::halving::halving_ids;
 use super::{WINS, preference, wins};
@@ -14,10 +15,17 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "hirschberg-sinclair",
     problem: ProblemKind::Election,
     summary: "candidates on a two-way ring probe 1, 2, 4, … neighbours on each side",
-    model: "asynchronous; reliable links; no crashes",
+    model: Model::new(Timing::Asynchronous, &[Fault::Reordering]),
     topologies: &["two-way-ring"],
     detectors: stack::ONE_SHOT_DETECTORS,
-    promises: &["E1", "E2", "termination", "uniqueness", "agreement", "stability"],
+    promises: &[
+        Promise::of("E1"),
+        Promise::of("E2"),
+        Promise::of("termination"),
+        Promise::of("uniqueness"),
+        Promise::of("agreement"),
+        Promise::of("stability"),
+    ],
     cost: "at most 8n(1+⌈log2 n⌉) + n",
     notes: "beyond S4's rings",
     options: &[

@@ -1,7 +1,8 @@
 //! Itai–Rodeh in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    mutant, rules, shape, stack,
 };
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::itai_rodeh::{Config, ItaiRodeh, Variant};
@@ -12,11 +13,17 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "itai-rodeh",
     problem: ProblemKind::Election,
     summary: "processes without identifiers draw lots until one is alone with the best",
-    model: "asynchronous; one-way ring of known size without identifiers; reliable links; no crashes; \
-            termination with probability 1",
+    model: Model::new(Timing::Asynchronous, &[Fault::Reordering])
+        .besides("one-way ring of known size without identifiers; termination with probability 1"),
     topologies: &["ring"],
     detectors: stack::ONE_SHOT_DETECTORS,
-    promises: &["E2", "termination", "uniqueness", "agreement", "stability"],
+    promises: &[
+        Promise::of("E2"),
+        Promise::of("termination"),
+        Promise::of("uniqueness"),
+        Promise::of("agreement"),
+        Promise::of("stability"),
+    ],
     cost: "2n (one starts); O(n log n) on average (all start)",
     notes: "beyond S4's anonymous ring",
     options: &[OptionSpec {

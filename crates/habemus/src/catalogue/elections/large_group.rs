@@ -1,7 +1,8 @@
 //! The probabilistic election for large groups in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    mutant, rules, shape, stack,
 };
 use super::{WINS, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
@@ -13,11 +14,12 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "large-group",
     problem: ProblemKind::Election,
     summary: "a hash picks a few candidates, gossip spreads the best of them: a few messages per process",
-    model: "asynchronous; links may lose messages, at a known cost in certainty; the winner does not crash",
+    model: Model::new(Timing::Asynchronous, &[Fault::Reordering, Fault::Loss, Fault::Duplication])
+        .besides("losses cost certainty; the winner does not crash"),
     topologies: &["complete"],
     detectors: stack::ONE_SHOT_DETECTORS,
     // The rest comes with a probability, and a broken promise must be a bug.
-    promises: &["termination"],
+    promises: &[Promise::of("termination")],
     cost: "a few messages per process, whatever the size of the group",
     notes: "cited by the notes",
     options: &[

@@ -1,24 +1,45 @@
 //! The majority election in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Survivors, Timing,
+    Values, mutant, rules, shape,
 };
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::majority::{Config, Majority, Variant};
 use crate::topology::Complete;
 use crate::{Chooser, ProblemKind, System};
 
+/// Why nobody need be elected where timeouts are always wrong.
+const ELECTED_IN_TIME: &str = "if every timeout comes too early, nobody need ever have a majority (FLP)";
+
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "majority",
     problem: ProblemKind::Election,
     summary: "votes that carry more than half of the weight make a leader, one in each term",
-    model: "asynchronous; messages lost, doubled, reordered, cut off; pauses, crashes and recoveries with stable \
-            storage; a leader comes once the network is calm, and leases rely on the drift of clocks alone",
+    model: Model::new(
+        Timing::Asynchronous,
+        &[
+            Fault::Reordering,
+            Fault::Crash,
+            Fault::Recovery,
+            Fault::Loss,
+            Fault::Duplication,
+            Fault::Partition,
+            Fault::Cut,
+        ],
+    )
+    .if_up(Survivors::Majority)
+    .besides("leases rely on the drift of clocks alone"),
     topologies: &["complete"],
     detectors: &[],
     // A paused leader looks like one until it resumes, so uniqueness holds only without pauses; and one that
     // is cut off is replaced though it lives, so stability holds only without cuts.
-    promises: &["E2", "termination", "one-leader-per-term", "agreement"],
+    promises: &[
+        Promise::of("E2").except(&[Fault::WrongTimeouts], ELECTED_IN_TIME),
+        Promise::of("termination").except(&[Fault::WrongTimeouts], ELECTED_IN_TIME),
+        Promise::of("one-leader-per-term").regardless(),
+        Promise::of("agreement").except(&[Fault::WrongTimeouts], ELECTED_IN_TIME),
+    ],
     cost: "6(n−1) until a new leader is sure of itself, 4(n−1) without pre-vote; then 2(n−1) per interval",
     notes: "S4",
     options: &[

@@ -23,6 +23,9 @@ use super::{OptionSpec, Options, SetupError, Values};
 use crate::Id;
 use crate::election::Wins;
 
+/// Why nobody promises, under a partition, that the best process leads.
+pub(super) const SIDES: &str = "each side has the best of its own while it lasts";
+
 /// The option that says which end of the order wins.
 const WINS: OptionSpec = OptionSpec {
     name: "wins",

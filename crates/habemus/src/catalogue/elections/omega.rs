@@ -1,7 +1,8 @@
 //! The eventual leader Ω in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, mutant, rules, shape,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    as_printed, mutant, rules, shape,
 };
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::Wins;
@@ -13,10 +14,23 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "omega",
     problem: ProblemKind::Election,
     summary: "all trust the live process that has crashed least often, some time after things have calmed down",
-    model: "partially synchronous (GST); reliable links after it; crashes and recoveries with stable storage",
+    model: Model::new(
+        Timing::EventuallyTimely,
+        &[
+            Fault::Reordering,
+            Fault::Crash,
+            Fault::Recovery,
+            Fault::Loss,
+            Fault::Duplication,
+            Fault::Partition,
+            Fault::Cut,
+            Fault::Pause,
+            Fault::Drift,
+        ],
+    ),
     topologies: &["complete"],
     detectors: &[],
-    promises: &["E2", "termination", "agreement"],
+    promises: &[Promise::of("E2"), Promise::of("termination"), Promise::of("agreement")],
     cost: "n(n−1) per interval, for ever",
     notes: "S3",
     options: &[

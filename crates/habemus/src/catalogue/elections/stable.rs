@@ -1,7 +1,8 @@
 //! The stable election in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    mutant, rules, shape, stack,
 };
 use super::{WINS, preference, wins};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
@@ -13,10 +14,16 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "stable",
     problem: ProblemKind::Election,
     summary: "a live leader stays; after it, whoever has restarted least leads",
-    model: "synchronous enough for its timeouts; reliable FIFO links; crashes and recoveries with stable storage",
+    model: Model::new(Timing::Timely, &[Fault::Crash, Fault::Recovery, Fault::FalseSuspicion]),
     topologies: &["complete"],
     detectors: stack::DETECTORS,
-    promises: &["E2", "termination", "uniqueness", "agreement", "stability"],
+    promises: &[
+        Promise::of("E2"),
+        Promise::of("termination"),
+        Promise::of("uniqueness"),
+        Promise::of("agreement"),
+        Promise::of("stability"),
+    ],
     cost: "2(n−1) if the best live process starts, (n−1)(3n/2−1) if all do; n + 1 to come back",
     notes: "S4",
     options: &[

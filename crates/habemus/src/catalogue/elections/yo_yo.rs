@@ -1,8 +1,8 @@
 //! Yo-Yo in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Shape, Values, as_printed, mutant, rules,
-    shape, stack,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Shape, Timing,
+    Values, as_printed, mutant, rules, shape, stack,
 };
 use super::preference;
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
@@ -14,7 +14,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "yo-yo",
     problem: ProblemKind::Election,
     summary: "identifiers fall to the sinks, votes rise, until one source is left",
-    model: "asynchronous; reliable links, in any order; no crashes",
+    model: Model::new(Timing::Asynchronous, &[Fault::Reordering]),
     topologies: &[
         DEFAULT_SHAPE,
         "complete",
@@ -28,7 +28,14 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         "links",
     ],
     detectors: stack::ONE_SHOT_DETECTORS,
-    promises: &["E1", "E2", "termination", "uniqueness", "agreement", "stability"],
+    promises: &[
+        Promise::of("E1"),
+        Promise::of("E2"),
+        Promise::of("termination"),
+        Promise::of("uniqueness"),
+        Promise::of("agreement"),
+        Promise::of("stability"),
+    ],
     cost: "O(m log n): at most 2m·K + n − 1, where F(K) is the last Fibonacci number up to n − 1",
     notes: "S4",
     options: &[

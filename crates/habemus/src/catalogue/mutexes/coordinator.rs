@@ -1,7 +1,8 @@
 //! The central server in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, rules, shape,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    as_printed, rules, shape,
 };
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::mutex::coordinator::{Config, Coordinator, Variant};
@@ -12,10 +13,15 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "coordinator",
     problem: ProblemKind::MutualExclusion,
     summary: "a coordinator lets the participants in, in the order of their requests",
-    model: "asynchronous; reliable links; no crashes (with fencing: slow holders and a timeout)",
+    model: Model::new(Timing::Asynchronous, &[Fault::Reordering]),
     topologies: &["complete"],
     detectors: &[],
-    promises: &["EM1", "EM2", "bounded-waiting", "fencing"],
+    promises: &[
+        Promise::of("EM1"),
+        Promise::of("EM2"),
+        Promise::of("bounded-waiting"),
+        Promise::of("fencing"),
+    ],
     cost: "3 per entry, 4 with acknowledgement",
     notes: "S0, S1, S4",
     options: &[

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, Visitor, build as any, mutant,
-    rules, shape, stack,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Survivors, Timing,
+    Values, Visitor, build as any, mutant, rules, shape, stack,
 };
 use super::lock;
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
@@ -39,11 +39,11 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "elected-coordinator",
     problem: ProblemKind::MutualExclusion,
     summary: "whoever is elected coordinates; the next one asks everybody where they stand",
-    model: "crashes and recoveries with stable storage; as the election needs; without leases a detector that is \
-            right, with leases an election by majority and clocks that differ by a tenth at most",
+    model: Model::new(Timing::Timely, &[Fault::Crash, Fault::Recovery])
+        .besides("as the election needs; a detector that is right, or leases on an election by majority"),
     topologies: &["complete"],
     detectors: stack::DETECTORS,
-    promises: &["EM1", "EM2", "fencing"],
+    promises: &[Promise::of("EM1"), Promise::of("EM2"), Promise::of("fencing")],
     cost: "4 per entry; 2(n−1) and the election for a new coordinator",
     notes: "S4",
     options: &[
@@ -86,6 +86,23 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     cost_model: Some(CostModel { arrange, bound }),
 };
 
+/// With leases, and an election by majority below, the detector may be wrong.
+const LEASED: Model = Model::new(
+    Timing::EventuallyTimely,
+    &[
+        Fault::Reordering,
+        Fault::Crash,
+        Fault::Recovery,
+        Fault::Loss,
+        Fault::Duplication,
+        Fault::FalseSuspicion,
+        Fault::Partition,
+        Fault::Cut,
+        Fault::Drift,
+    ],
+)
+.if_up(Survivors::Majority);
+
 pub(in crate::catalogue) fn build(
     entry: &'static Entry,
     request: &Request<'_>,
@@ -113,7 +130,9 @@ pub(in crate::catalogue) fn build(
     };
     let system: System<Elected<AnyElection>> = System::new(network, request.ids.clone(), config)?;
     let Below { perpetual, synchronous, .. } = below;
-    let setup = Setup { perpetual, synchronous, ..Setup::new(entry, system, None, &shape) };
+    let is_leased = system.config.majority.is_some() && system.config.lease.is_some();
+    let model = if is_leased { LEASED } else { entry.model };
+    let setup = Setup { perpetual, synchronous, model, ..Setup::new(entry, system, None, &shape) };
     stack::on_detector(setup, request, options)
 }
 

@@ -1,7 +1,8 @@
 //! Lamport's mutual exclusion in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+    Chosen, Entry, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values, mutant,
+    rules, shape,
 };
 use super::lock;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
@@ -13,10 +14,16 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "lamport",
     problem: ProblemKind::MutualExclusion,
     summary: "everybody keeps the queue of requests, ordered by their timestamps",
-    model: "asynchronous; reliable FIFO links; no crashes",
+    model: Model::new(Timing::Asynchronous, &[]),
     topologies: &["complete"],
     detectors: &[],
-    promises: &["EM1", "EM2", "EM3", "bounded-waiting", "fencing"],
+    promises: &[
+        Promise::of("EM1"),
+        Promise::of("EM2"),
+        Promise::of("EM3"),
+        Promise::of("bounded-waiting"),
+        Promise::of("fencing"),
+    ],
     cost: "3(n−1) per entry",
     notes: "S0, S4",
     options: &[

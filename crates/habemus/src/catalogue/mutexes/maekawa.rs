@@ -1,7 +1,8 @@
 //! Maekawa's voting in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, as_printed, mutant, rules, shape,
+    Chosen, Entry, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    as_printed, mutant, rules, shape,
 };
 use super::lock;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
@@ -14,10 +15,10 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "maekawa",
     problem: ProblemKind::MutualExclusion,
     summary: "ask a set of about √n processes that overlaps with every other, and enter with all their votes",
-    model: "asynchronous; reliable FIFO links; no crashes",
+    model: Model::new(Timing::Asynchronous, &[]),
     topologies: &["complete"],
     detectors: &[],
-    promises: &["EM1", "EM2"],
+    promises: &[Promise::of("EM1"), Promise::of("EM2")],
     cost: "3(k−1) per entry without conflict, at most 6(k−1) with; a set has k ≈ 2√n members (grid), √n (plane)",
     notes: "S1, S4",
     options: &[

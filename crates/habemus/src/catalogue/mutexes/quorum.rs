@@ -1,7 +1,8 @@
 //! The quorum of coordinators in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    mutant, rules, shape,
 };
 use super::lock;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
@@ -13,10 +14,10 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "quorum",
     problem: ProblemKind::MutualExclusion,
     summary: "enter with the permission of a majority of the coordinators",
-    model: "asynchronous; reliable FIFO links; crashes and recoveries without amnesia",
+    model: Model::new(Timing::Asynchronous, &[Fault::Crash, Fault::Recovery]),
     topologies: &["complete"],
     detectors: &[],
-    promises: &["EM1"],
+    promises: &[Promise::of("EM1")],
     cost: "3 per entry for each coordinator without conflict; unbounded with",
     notes: "S4",
     options: &[

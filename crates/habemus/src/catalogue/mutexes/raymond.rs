@@ -1,7 +1,8 @@
 //! Raymond's mutual exclusion in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    mutant, rules, shape,
 };
 use super::lock;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
@@ -12,10 +13,10 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "raymond",
     problem: ProblemKind::MutualExclusion,
     summary: "requests climb a tree towards the token, and the token comes back the same way",
-    model: "asynchronous; reliable links; no crashes",
+    model: Model::new(Timing::Asynchronous, &[Fault::Reordering]),
     topologies: &["tree", "star", "line", "links"],
     detectors: &[],
-    promises: &["EM1", "EM2", "fencing"],
+    promises: &[Promise::of("EM1"), Promise::of("EM2"), Promise::of("fencing")],
     cost: "at most 2 per entry for each link on the way to the token: O(log n) on a balanced tree",
     notes: "beyond the notes",
     options: &[

@@ -1,7 +1,8 @@
 //! Ricart and Agrawala's mutual exclusion in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    mutant, rules, shape,
 };
 use super::lock;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
@@ -13,10 +14,16 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "ricart-agrawala",
     problem: ProblemKind::MutualExclusion,
     summary: "ask everybody; whoever asked earlier, or is inside, replies later",
-    model: "asynchronous; reliable links; no crashes",
+    model: Model::new(Timing::Asynchronous, &[Fault::Reordering]),
     topologies: &["complete"],
     detectors: &[],
-    promises: &["EM1", "EM2", "EM3", "bounded-waiting", "fencing"],
+    promises: &[
+        Promise::of("EM1"),
+        Promise::of("EM2"),
+        Promise::of("EM3"),
+        Promise::of("bounded-waiting"),
+        Promise::of("fencing"),
+    ],
     cost: "2(n−1) per entry",
     notes: "S1, S4",
     options: &[

@@ -1,7 +1,8 @@
 //! Suzuki and Kasami's mutual exclusion in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    mutant, rules, shape,
 };
 use super::lock;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
@@ -13,10 +14,10 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "suzuki-kasami",
     problem: ProblemKind::MutualExclusion,
     summary: "ask everybody for the token, which carries the queue of those that wait",
-    model: "asynchronous; reliable links; no crashes",
+    model: Model::new(Timing::Asynchronous, &[Fault::Reordering]),
     topologies: &["complete"],
     detectors: &[],
-    promises: &["EM1", "EM2", "fencing"],
+    promises: &[Promise::of("EM1"), Promise::of("EM2"), Promise::of("fencing")],
     cost: "0 or n per entry",
     notes: "beyond the notes",
     options: &[

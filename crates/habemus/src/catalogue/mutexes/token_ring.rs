@@ -1,7 +1,8 @@
 //! The token ring in the catalogue.
 
 use super::super::{
-    Chosen, Entry, OptionSpec, Options, Request, Setup, SetupError, Values, mutant, rules, shape, stack,
+    Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
+    mutant, rules, shape, stack,
 };
 use super::lock;
 use crate::analysis::{Arrangement, Bound, CostModel, Start};
@@ -13,10 +14,17 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "token-ring",
     problem: ProblemKind::MutualExclusion,
     summary: "a token goes round a ring, and whoever has it may enter",
-    model: "asynchronous; reliable FIFO links; no crashes (repaired if the detector is right, and slower than any message)",
+    model: Model::new(Timing::Asynchronous, &[Fault::Crash])
+        .besides("a detector that is right, and slower than any message"),
     topologies: &["ring"],
     detectors: stack::DETECTORS,
-    promises: &["EM1", "EM2", "bounded-waiting", "fencing"],
+    promises: &[
+        Promise::of("EM1"),
+        Promise::of("EM2"),
+        Promise::of("bounded-waiting")
+            .except(&[Fault::Crash], "the new token may be far from who has waited longest"),
+        Promise::of("fencing"),
+    ],
     cost: "1 to n per entry while the token moves; 2n for a lonely entry if it stops",
     notes: "S0, S1, S4",
     options: &[
