@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use habemus_node::transport::frame::{Body, Frame, Hello};
+use habemus_node::transport::frame::{Body, Challenge, Frame, Hello};
 use habemus_node::{Node, Settings};
 use libfuzzer_sys::fuzz_target;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -35,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
         *lives += 1;
         let (node, hello) = &nodes[usize::from(*which) % nodes.len()];
         let hello = Hello { life: *lives, ..hello.clone() };
-        runtime.block_on(attack(node, &said(*way, &hello, rest)));
+        runtime.block_on(attack(node, *way, &hello, rest));
     });
 });
 
@@ -50,7 +50,7 @@ fn said(way: u8, hello: &Hello, bytes: &[u8]) -> Vec<u8> {
     match way % 6 {
         0 => bytes.to_vec(),
         1 => framed(bytes),
-        2 => framed(&[b"habemus\x01", bytes].concat()),
+        2 => framed(&[b"habemus\x02", bytes].concat()),
         3 => [greeting, bytes.to_vec()].concat(),
         4 => [greeting, framed(bytes)].concat(),
         _ => [greeting, message("")].concat(),
@@ -62,8 +62,12 @@ fn framed(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Says it to the node, waits until the node has hung up, and asks the node how it is.
-async fn attack(node: &Node, words: &[u8]) {
+async fn attack(node: &Node, way: u8, hello: &Hello, bytes: &[u8]) {
     let mut stream = TcpStream::connect(node.address()).await.expect("the node listens");
+    let mut challenge = [0; 12];
+    stream.read_exact(&mut challenge).await.expect("the node speaks first");
+    let Challenge { nonce } = Challenge::decode(&challenge[4..]).expect("it is a challenge");
+    let words = &said(way, &Hello { nonce, ..hello.clone() }, bytes);
     // The node may hang up in the midst of it.
     let _ = stream.write_all(words).await;
     let _ = stream.shutdown().await;
@@ -96,6 +100,8 @@ async fn node(algorithm: &str) -> (Node, Hello) {
     settings.peers.insert(2, listener.local_addr().expect("it is bound").to_string());
     let node = Node::start(settings).await.expect("the settings are sound");
     let (mut stream, _) = listener.accept().await.expect("the node dials");
+    let challenge = framed(&Challenge { nonce: 0 }.encode());
+    stream.write_all(&challenge).await.expect("it listens");
     let length = stream.read_u32().await.expect("it greets");
     let mut greeting = vec![0; length as usize];
     stream.read_exact(&mut greeting).await.expect("it greets");

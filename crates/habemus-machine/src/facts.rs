@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use habemus::ProblemKind;
+use habemus::catalogue::Links;
 use habemus::property::Population;
 
 /// What there is to know of a system before it runs.
@@ -14,6 +15,8 @@ pub struct Facts {
     pub problem: ProblemKind,
     /// The words for the problem's commands.
     pub commands: &'static [&'static str],
+    /// What its model says of the links.
+    pub links: Links,
     /// Whether it can stand on a failure detector: then it is news to it that a process stops.
     pub hears_of_suspicions: bool,
     /// Who takes part.

@@ -92,6 +92,9 @@ pub struct NodeArgs {
     /// This node's private key.
     #[arg(long, value_name = "FILE", env = "HABEMUS_TLS_KEY", requires = "tls_authority")]
     tls_key: Option<PathBuf>,
+    /// Listen beyond the loopback without TLS: whoever reaches the node can speak as any other.
+    #[arg(long)]
+    insecure_without_tls: bool,
     /// A directory with the keys of an algorithm that signs (`habemus certs` makes them): node-ID.sign of
     /// this node, node-ID.public of all.
     #[arg(long, value_name = "DIR", env = "HABEMUS_KEYS")]
@@ -143,6 +146,7 @@ struct File {
     trace: bool,
     http: Option<String>,
     tls: Option<FileTls>,
+    insecure_without_tls: bool,
     keys: Option<PathBuf>,
 }
 
@@ -380,6 +384,8 @@ impl NodeArgs {
             http: self.http.clone().or(file.http),
             tls,
             keys: self.keys.clone().or(file.keys),
+            insecure_without_tls: self.insecure_without_tls || file.insecure_without_tls,
+            patience: crate::transport::PATIENCE,
             supervised: self.supervised,
         })
     }

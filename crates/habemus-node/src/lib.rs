@@ -54,7 +54,7 @@ pub mod transport;
 
 pub use control::{Clients, Moment, NodeReport, Overview, SupervisorCommand};
 pub use election::{ElectionEvent, ElectionHandle, Leadership};
-pub use engine::{EngineError, Listener};
+pub use engine::{EngineError, Listener, MAX_HELD, MAX_HELD_BYTES};
 pub use habemus_machine::{Facts, facts};
 pub use lock::{LockError, LockGuard, Locks};
 pub use node::{Node, NodeError, SupervisorHandle};

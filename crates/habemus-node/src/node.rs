@@ -9,7 +9,7 @@ use habemus_machine::{Facts, Labels, Random};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::control::{NodeReport, Overview, SupervisorCommand};
 use crate::election::ElectionHandle;
@@ -20,10 +20,10 @@ use crate::settings::{Settings, SettingsError};
 use crate::store::{Directory, Identity, StoreError};
 use crate::subject::Subject;
 use crate::tls::{Tls, TlsError};
-use crate::transport::{Endpoint, Guests, Outgoing, Traffic, listen};
+use crate::transport::{Endpoint, Guests, Hospitality, Outgoing, Traffic, listen};
 
-/// So many things that arrived wait for the process at most; then connections wait.
-const INBOX: usize = 1024;
+/// So many questions and commands wait for the process at most; then whoever asks waits.
+const MAX_ASKS: usize = 1024;
 
 /// Why a node cannot start or be used.
 #[derive(Debug, thiserror::Error)]
@@ -146,6 +146,15 @@ impl Node {
             return Err(SettingsError::Pulses(settings.algorithm).into());
         }
         let tls = settings.tls.as_ref().map(|files| Tls::new(files, settings.id)).transpose()?;
+        let socket = bind(&settings.listen).await?;
+        let address = local_address(&socket, &settings.listen)?;
+        let beyond = socket.local_addr().is_ok_and(|address| !address.ip().is_loopback());
+        if beyond && tls.is_none() {
+            if !settings.insecure_without_tls {
+                return Err(SettingsError::Insecure { address }.into());
+            }
+            warn!(%address, "listens without TLS: whoever reaches this node can speak as any other");
+        }
         let directory = match &settings.data {
             Some(path) => {
                 let (cluster, algorithm) = (settings.cluster.clone(), settings.algorithm.clone());
@@ -153,8 +162,6 @@ impl Node {
             }
             None => None,
         };
-        let socket = bind(&settings.listen).await?;
-        let address = local_address(&socket, &settings.listen)?;
         let endpoint = Arc::new(Endpoint {
             id: settings.id,
             ids: settings.ids.clone(),
@@ -162,14 +169,17 @@ impl Node {
             system: agreement,
             // Zero is what a guest that has never been here has.
             life: Random::new().bits().max(1),
+            links: facts.links,
+            patience: settings.patience,
             tls,
             traffic: Traffic::default(),
         });
-        let (sender, arrivals) = mpsc::channel(INBOX);
-        let (asks, asked) = mpsc::channel(INBOX);
-        let guests = Arc::new(Guests::new(settings.ids.len()));
-        let mut helpers =
-            vec![tokio::spawn(listen(socket, Arc::clone(&endpoint), Arc::clone(&guests), sender))];
+        // What waits here has a place among the few that each peer has.
+        let (sender, arrivals) = mpsc::unbounded_channel();
+        let (asks, asked) = mpsc::channel(MAX_ASKS);
+        let guests = Arc::new(Guests::new(settings.ids.len(), sender));
+        let listening = listen(socket, Arc::clone(&endpoint), Arc::clone(&guests), Hospitality::default());
+        let mut helpers = vec![tokio::spawn(listening)];
         let mut http_address = None;
         if let Some(wanted) = &settings.http {
             let socket = bind(wanted).await?;

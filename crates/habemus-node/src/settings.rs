@@ -53,6 +53,10 @@ pub struct Settings {
     pub tls: Option<TlsFiles>,
     /// Where the keys of algorithms that sign are, if it is one.
     pub keys: Option<PathBuf>,
+    /// Whether to listen beyond the loopback without TLS, where anybody can speak as any node.
+    pub insecure_without_tls: bool,
+    /// How long messages wait for a node that is away, where the algorithm does not assume that all arrive.
+    pub patience: Duration,
     /// Whether a supervisor says when to begin and plays the oracle.
     pub supervised: bool,
 }
@@ -126,6 +130,16 @@ pub enum SettingsError {
         /// What was asked for.
         what: &'static str,
     },
+    /// Listening beyond the loopback without TLS.
+    #[error(
+        "{address} can be reached from other machines, and without TLS whoever reaches it can speak as any node. \
+         Give the certificates (--tls-authority, --tls-certificate, --tls-key; `habemus certs` makes them), listen \
+         on the loopback, or say that you mean it: --insecure-without-tls"
+    )]
+    Insecure {
+        /// Where it should listen.
+        address: String,
+    },
     /// A trace needs a directory.
     #[error("a trace needs a data directory to be written to")]
     TraceNowhere,
@@ -165,6 +179,8 @@ impl Settings {
             http: None,
             tls: None,
             keys: None,
+            insecure_without_tls: false,
+            patience: crate::transport::PATIENCE,
             supervised: false,
         }
     }

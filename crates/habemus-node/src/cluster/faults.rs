@@ -190,7 +190,7 @@ impl Cluster {
     pub fn cut(&mut self, links: &[(u64, u64)]) {
         let new: Vec<(u64, u64)> = links.iter().copied().filter(|link| !self.cut.contains(link)).collect();
         for (from, to) in by_sender(&new) {
-            self.tell(from, SupervisorCommand::Cut { to });
+            self.tell(from, SupervisorCommand::Cut { to, loses: self.cuts_lose });
         }
         self.cut.extend(&new);
         self.write_down(None, Happening::Cut { links: new });

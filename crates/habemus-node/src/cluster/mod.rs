@@ -147,6 +147,9 @@ pub struct Cluster {
     foretold: BTreeMap<(Instant, u64), (u64, u32, SupervisorCommand)>,
     next_foretold: u64,
     cut: Vec<(u64, u64)>,
+    /// Whether what is sent over a link that is cut is lost, as in the simulator, or waits as in a real outage
+    /// where the algorithm assumes that every message arrives.
+    cuts_lose: bool,
     /// What every new life is told.
     standing: Vec<SupervisorCommand>,
     standing_for: BTreeMap<u64, Vec<SupervisorCommand>>,
@@ -176,6 +179,7 @@ impl Cluster {
             foretold: BTreeMap::new(),
             next_foretold: 0,
             cut: Vec::new(),
+            cuts_lose: false,
             standing: Vec::new(),
             standing_for: BTreeMap::new(),
             records: 0,
@@ -445,7 +449,7 @@ impl Cluster {
         }
         let cut: Vec<u64> = self.cut.iter().filter(|(from, _)| *from == id).map(|(_, to)| *to).collect();
         if !cut.is_empty() {
-            member.tell(SupervisorCommand::Cut { to: cut });
+            member.tell(SupervisorCommand::Cut { to: cut, loses: self.cuts_lose });
         }
         Ok(())
     }

@@ -171,6 +171,8 @@ pub async fn play(
     limits: Limits,
 ) -> Result<EndReason, ClusterError> {
     let stretch = cluster.blueprint.stretch;
+    // A scenario means what it means in the simulator.
+    cluster.cuts_lose = true;
     arrange(cluster, scenario);
     let (mut timed, mut waiting) = sort(scenario);
     let last = timed.last().map_or(Duration::ZERO, |cue| cue.time);

@@ -275,7 +275,7 @@ impl Engine {
             };
             match &self.parts.peers[to.index()] {
                 Some(peer) => {
-                    if !peer.send_slowly(body, away, due) && away == WhileAway::Keep {
+                    if !peer.send_slowly(&body, away, due) && away == WhileAway::Keep {
                         debug!(peer = self.id(to), "no room for a message");
                         count(&self.parts.endpoint.traffic.dropped, 1);
                     }

@@ -7,11 +7,18 @@ use tokio::time::Instant;
 
 use crate::transport::frame::Body;
 
+/// So many messages are held back at most.
+pub const MAX_HELD: usize = 4096;
+
+/// So many bytes of messages are held back at most.
+pub const MAX_HELD_BYTES: usize = 16 << 20;
+
 /// Messages by the time at which they arrive.
 #[derive(Debug)]
 pub(super) struct HeldMessages {
     /// By time, then by sender, then in the order in which they came.
     messages: BTreeMap<(Instant, Address, u64), Body>,
+    bytes: usize,
     next_number: u64,
     /// When the last message of each sender is due, which the next may not overtake.
     last_due: Vec<Option<Instant>>,
@@ -21,7 +28,7 @@ pub(super) struct HeldMessages {
 impl HeldMessages {
     pub(super) fn new(senders: usize) -> Self {
         let (messages, last_due) = (BTreeMap::new(), vec![None; senders]);
-        HeldMessages { messages, next_number: 0, last_due, fifo: true }
+        HeldMessages { messages, bytes: 0, next_number: 0, last_due, fifo: true }
     }
 
     /// Whether messages of one sender stay in order, whatever latency they pretend.
@@ -32,6 +39,11 @@ impl HeldMessages {
     /// Whether a message that pretends no latency can be taken at once: almost always nothing is held back.
     pub(super) fn lets_pass(&self, from: Address) -> bool {
         !self.fifo || self.last_due[from.index()].is_none()
+    }
+
+    /// Whether one more can be held back.
+    pub(super) fn has_room(&self) -> bool {
+        self.messages.len() < MAX_HELD && self.bytes < MAX_HELD_BYTES
     }
 
     /// Holds a message back until it is due, and until all before it from the same sender are.
@@ -45,6 +57,7 @@ impl HeldMessages {
     /// Holds a message back until it is due.
     pub(super) fn hold(&mut self, due: Instant, from: Address, body: Body) {
         self.next_number += 1;
+        self.bytes += body.size();
         self.messages.insert((due, from, self.next_number), body);
     }
 
@@ -54,7 +67,9 @@ impl HeldMessages {
 
     /// Takes the next one out.
     pub(super) fn pop(&mut self) -> Option<(Address, Body)> {
-        self.messages.pop_first().map(|((_, from, _), body)| (from, body))
+        let ((_, from, _), body) = self.messages.pop_first()?;
+        self.bytes -= body.size();
+        Some((from, body))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -89,6 +104,21 @@ mod tests {
         held.hold(now, ONE, body("one again"));
         assert_eq!((held.len(), held.next_due()), (4, Some(now)));
         assert_eq!(names(&mut held), ["one", "one again", "two", "late"]);
+    }
+
+    #[test]
+    fn there_is_room_for_so_many_and_for_so_many_bytes() {
+        let (mut held, now) = (HeldMessages::new(2), Instant::now());
+        let fill = |held: &mut HeldMessages, name: &str| {
+            while held.has_room() {
+                held.hold(now, ONE, body(name));
+            }
+            held.len()
+        };
+        assert_eq!(fill(&mut held, "x"), MAX_HELD);
+        names(&mut held);
+        assert!(held.has_room());
+        assert_eq!(fill(&mut held, &"x".repeat(1 << 20)), MAX_HELD_BYTES >> 20);
     }
 
     #[test]

@@ -30,13 +30,14 @@ use crate::recorder::{Recorder, Wall};
 use crate::store::{Directory, StoreError};
 use crate::timers::Timers;
 use crate::transport::frame::Body;
-use crate::transport::{Arrivals, Guests, Outgoing, Shared, WhileAway};
+use crate::transport::{Arrivals, Arrived, Guests, Outgoing, Shared, WhileAway, count};
 use crate::{MAX_LOCKS, is_name};
 use breakpoints::Breakpoints;
 use client::Client;
 use clock::LocalClock;
 use habemus_machine::{Encoded, Facts, Label, Machine, PlainStep, Random};
 use held::HeldMessages;
+pub use held::{MAX_HELD, MAX_HELD_BYTES};
 use instance::{Instance, save};
 use scheduled::ScheduledCommands;
 use start_up::{StartUp, Waited};
@@ -102,7 +103,7 @@ pub(crate) struct Parts {
     pub(crate) begin_at: Option<u64>,
     pub(crate) peers: Vec<Option<Outgoing>>,
     pub(crate) guests: Arc<Guests>,
-    pub(crate) arrivals: mpsc::Receiver<Arrivals>,
+    pub(crate) arrivals: mpsc::UnboundedReceiver<Arrived>,
     pub(crate) asks: mpsc::Receiver<Ask>,
     pub(crate) listener: Option<Listener>,
 }
@@ -196,8 +197,8 @@ impl Engine {
                 },
                 () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {}
                 arrival = self.parts.arrivals.recv() => {
-                    if let Some(arrival) = arrival {
-                        self.arrive(arrival).await?;
+                    if let Some(Arrived { what, .. }) = arrival {
+                        self.arrive(what).await?;
                     }
                 }
             }
@@ -211,7 +212,10 @@ impl Engine {
     async fn take_what_has_come(&mut self) -> Result<(), EngineError> {
         tokio::task::yield_now().await;
         for _ in 0..self.parts.arrivals.len() {
-            match self.parts.arrivals.try_recv() {
+            if !self.held.has_room() {
+                break;
+            }
+            match self.parts.arrivals.try_recv().map(|arrived| arrived.what) {
                 Ok(Arrivals::Frame { from, body: body @ Body::Message { due: 0, .. } })
                     if self.start_up.is_over() =>
                 {
@@ -283,7 +287,7 @@ impl Engine {
         self.instances.insert(name.to_owned(), Instance::new(machine, store, recorder));
         if !name.is_empty() {
             for peer in self.parts.peers.iter().flatten() {
-                peer.send(Body::Open { name: name.to_owned() }, WhileAway::Keep);
+                peer.send(&Body::Open { name: name.to_owned() }, WhileAway::Keep);
             }
         }
         self.carry_out(name, Cause::Start { recovered: recovered.is_some() }, step, base).await
@@ -314,11 +318,15 @@ impl Engine {
                     outgoing.hint();
                     // It may be a new life, which knows of no locks.
                     for name in self.instances.keys().filter(|name| !name.is_empty()) {
-                        outgoing.send(Body::Open { name: name.clone() }, WhileAway::Keep);
+                        outgoing.send(&Body::Open { name: name.clone() }, WhileAway::Keep);
                     }
                 }
             }
-            frame if !self.start_up.is_over() => self.start_up.defer_frame(frame),
+            frame if !self.start_up.is_over() => {
+                if !self.start_up.defer_frame(frame) {
+                    count(&self.parts.endpoint.traffic.dropped, 1);
+                }
+            }
             Arrivals::Frame { from, body } => match body {
                 Body::Open { name } => {
                     if self.admit(&name, from) {
@@ -327,6 +335,12 @@ impl Engine {
                 }
                 Body::Goodbye => self.miss(from).await?,
                 Body::Message { due, .. } => {
+                    // Only a supervisor's nodes pretend latencies: nobody else may make this one wait.
+                    let due = if self.parts.standby { due } else { 0 };
+                    if !self.held.has_room() {
+                        count(&self.parts.endpoint.traffic.dropped, 1);
+                        return Ok(());
+                    }
                     if due == 0 && self.held.lets_pass(from) {
                         return self.deliver(from, body, Instant::now()).await;
                     }
@@ -367,7 +381,7 @@ impl Engine {
             }
             Err(why) => {
                 warn!(peer = self.id(from), %why, "broke a connection off");
-                self.parts.guests.throw_out(from).await;
+                self.parts.guests.throw_out(from);
                 self.step = step;
                 Ok(())
             }

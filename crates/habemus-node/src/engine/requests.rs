@@ -1,5 +1,6 @@
 //! What the engine is told to do.
 
+use habemus::catalogue::Links;
 use habemus::{Status, Suspicion};
 use tokio::time::Instant;
 use tracing::{info, warn};
@@ -114,15 +115,27 @@ impl Engine {
                     peer.move_to(address);
                 }
             }
-            SupervisorCommand::Cut { to } => {
+            SupervisorCommand::Cut { to, loses } => {
                 info!(?to, "sends nothing to");
-                let addresses: Vec<_> = to.into_iter().filter_map(|id| self.address(id)).collect();
-                self.faults.cut.extend(addresses);
+                let waits = self.parts.endpoint.links == Links::Reliable && !loses;
+                for id in to {
+                    let Some(address) = self.address(id) else { continue };
+                    match &self.parts.peers[address.index()] {
+                        Some(peer) if waits => peer.hold_back(true),
+                        _ => {
+                            self.faults.cut.insert(address);
+                        }
+                    }
+                }
             }
-            SupervisorCommand::Heal { to } if to.is_empty() => self.faults.cut.clear(),
             SupervisorCommand::Heal { to } => {
-                for address in to.into_iter().filter_map(|id| self.address(id)).collect::<Vec<_>>() {
+                let all = to.is_empty().then(|| self.parts.endpoint.ids.clone());
+                for id in all.unwrap_or(to) {
+                    let Some(address) = self.address(id) else { continue };
                     self.faults.cut.remove(&address);
+                    if let Some(peer) = &self.parts.peers[address.index()] {
+                        peer.hold_back(false);
+                    }
                 }
             }
             SupervisorCommand::Loss(probability) => self.faults.loss = probability,

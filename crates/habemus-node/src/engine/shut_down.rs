@@ -62,7 +62,7 @@ impl Engine {
         }
         tokio::task::yield_now().await;
         for peer in self.parts.peers.iter().flatten() {
-            peer.send(Body::Goodbye, WhileAway::Drop);
+            peer.send(&Body::Goodbye, WhileAway::Drop);
         }
         for peer in self.parts.peers.iter().flatten() {
             peer.flushed(Duration::from_millis(500)).await;

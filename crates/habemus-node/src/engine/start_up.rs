@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use tokio::time::Instant;
 
 use super::Ask;
+use super::held::{MAX_HELD, MAX_HELD_BYTES};
 use crate::transport::Arrivals;
 use crate::transport::frame::Body;
 
@@ -16,6 +17,8 @@ pub(super) struct StartUp {
     /// Whether the process was down before: what came then is lost.
     comes_back: bool,
     frames: VecDeque<Arrivals>,
+    /// How many bytes those take.
+    bytes: usize,
     asks: Vec<Ask>,
 }
 
@@ -47,14 +50,26 @@ impl StartUp {
         (self.begin_at, self.comes_back) = (Some(begin_at), comes_back);
     }
 
-    /// Something has come over a connection too early.
-    pub(super) fn defer_frame(&mut self, frame: Arrivals) {
-        self.frames.push_back(frame);
+    /// Something has come over a connection too early; says whether there was room for it.
+    pub(super) fn defer_frame(&mut self, frame: Arrivals) -> bool {
+        let size = match &frame {
+            Arrivals::Frame { body, .. } => body.size(),
+            Arrivals::Peer(_) => 0,
+        };
+        let fits = self.frames.len() < MAX_HELD && self.bytes < MAX_HELD_BYTES;
+        if fits {
+            self.bytes += size;
+            self.frames.push_back(frame);
+        }
+        fits
     }
 
-    /// Something was asked too early.
+    /// Something was asked too early. What there is no room for is dropped, and whoever asked learns that nobody
+    /// answers.
     pub(super) fn defer_ask(&mut self, ask: Ask) {
-        self.asks.push(ask);
+        if self.asks.len() < MAX_HELD {
+            self.asks.push(ask);
+        }
     }
 
     /// The process lives from now on. Gives what has waited for it, without messages that came while it was
@@ -94,7 +109,7 @@ mod tests {
         let begin_at = zero + Duration::from_nanos(10);
         start_up.schedule(begin_at, comes_back);
         assert_eq!((start_up.is_over(), start_up.next_due()), (false, Some(begin_at)));
-        [0, 5, 10, 15].into_iter().for_each(|due| start_up.defer_frame(message(due)));
+        assert!([0, 5, 10, 15].into_iter().all(|due| start_up.defer_frame(message(due))));
         let waited = start_up.begin(|at| at.duration_since(zero).as_nanos() as u64);
         assert_eq!((start_up.is_over(), start_up.next_due(), waited.since), (true, None, begin_at));
         let due = |frame| match frame {
@@ -107,6 +122,13 @@ mod tests {
     #[test]
     fn a_new_process_gets_what_came_before_it_began() {
         assert_eq!(received(false), [0, 5, 10, 15]);
+    }
+
+    #[test]
+    fn only_so_much_waits_for_a_process_that_has_not_begun() {
+        let mut start_up = StartUp::default();
+        assert!((0..MAX_HELD).all(|_| start_up.defer_frame(message(0))));
+        assert!(!start_up.defer_frame(message(0)));
     }
 
     #[test]

@@ -1,15 +1,17 @@
-//! What goes over a connection: a greeting and its answer, then frames in one direction.
+//! What goes over a connection: a challenge, a greeting and its answer, then frames in one direction and
+//! acknowledgements in the other.
 //!
-//! Every piece is a length of four bytes and so many bytes. Whoever dials sends; whoever listens answers the
-//! greeting and then only receives. A node that wants to talk to another both ways has two connections with
-//! it.
+//! Every piece is a length of four bytes and so many bytes, but for acknowledgements. Whoever listens speaks
+//! first: a number that no greeting before has carried, so that one that was overheard is worth nothing later.
+//! Whoever dials greets and then sends; whoever listens answers the greeting and then only says, now and then,
+//! how many frames it has. A node that wants to talk to another both ways has two connections with it.
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 use tokio_util::codec::LengthDelimitedCodec;
 
 /// The version of what goes over a connection.
-pub const PROTOCOL: u8 = 1;
+pub const PROTOCOL: u8 = 2;
 
 /// No frame is longer.
 pub const FRAME_LIMIT: usize = 1 << 20;
@@ -38,7 +40,20 @@ pub struct Hello {
     pub to: u64,
     /// A number that tells this life of the dialling node from its former ones.
     pub life: u64,
+    /// What the listener's [`Challenge`] said.
+    pub nonce: u64,
 }
+
+/// What the listener says first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Challenge {
+    /// The greeting must repeat it.
+    pub nonce: u64,
+}
+
+/// How many frames of this life of the dialler the listener has: eight bytes without a length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acknowledgement(pub u64);
 
 /// What the listener says to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +75,7 @@ pub enum Answer {
 /// A numbered piece of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
-    /// Grows from frame to frame.
+    /// Grows by one from frame to frame, beginning with 1 between two lives.
     pub number: u64,
     /// What it says.
     pub body: Body,
@@ -104,6 +119,42 @@ pub enum FrameError {
     /// It is something, but not what it claims.
     #[error("a garbled {0}")]
     Garbled(&'static str),
+    /// A frame that was not due.
+    #[error("frame {found} came where frame {expected} was due")]
+    OutOfOrder {
+        /// The number of the frame that came.
+        found: u64,
+        /// The number of the frame that was due.
+        expected: u64,
+    },
+}
+
+impl Challenge {
+    /// The bytes of the challenge.
+    pub fn encode(self) -> Bytes {
+        Bytes::copy_from_slice(&self.nonce.to_be_bytes())
+    }
+
+    /// Reads a challenge.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn decode(bytes: &[u8]) -> Result<Self, FrameError> {
+        let nonce = bytes.try_into().map_err(|_| FrameError::Garbled("challenge"))?;
+        Ok(Challenge { nonce: u64::from_be_bytes(nonce) })
+    }
+}
+
+impl Acknowledgement {
+    /// Its bytes.
+    pub fn encode(self) -> [u8; 8] {
+        self.0.to_be_bytes()
+    }
+
+    /// Takes the first one off what has come so far, if it is there as a whole.
+    pub fn take(bytes: &mut BytesMut) -> Option<Self> {
+        (bytes.len() >= 8).then(|| Acknowledgement(bytes.get_u64()))
+    }
 }
 
 impl Hello {
@@ -146,11 +197,17 @@ impl Answer {
 impl Frame {
     /// The bytes of the frame, with the length in front.
     pub fn encode_with_length(&self) -> Bytes {
-        let body = encoded(self);
-        let mut framed = BytesMut::with_capacity(body.len() + 4);
-        framed.extend_from_slice(&(body.len() as u32).to_be_bytes());
-        framed.extend_from_slice(&body);
+        let mut framed = BytesMut::new();
+        Frame::write(self.number, &self.body.encode(), &mut framed);
         framed.freeze()
+    }
+
+    /// Appends the frame that has this number and this encoded body, with the length in front.
+    pub(super) fn write(number: u64, body: &[u8], framed: &mut BytesMut) {
+        let number = encoded(&number);
+        framed.put_u32((number.len() + body.len()) as u32);
+        framed.extend_from_slice(&number);
+        framed.extend_from_slice(body);
     }
 
     /// Reads a frame.
@@ -159,6 +216,22 @@ impl Frame {
     /// If it is none.
     pub fn decode(bytes: &[u8]) -> Result<Self, FrameError> {
         whole(bytes).ok_or(FrameError::Garbled("frame"))
+    }
+}
+
+impl Body {
+    /// About how many bytes of memory it takes.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Body::Open { name } => name.len(),
+            Body::Goodbye => 0,
+            Body::Message { name, clock, bytes, .. } => name.len() + 8 * clock.len() + bytes.len(),
+        }
+    }
+
+    /// The bytes of the body: what follows the number in a frame.
+    pub(super) fn encode(&self) -> Bytes {
+        encoded(self)
     }
 }
 
@@ -179,7 +252,7 @@ mod tests {
     use super::*;
 
     fn hello() -> Hello {
-        Hello { cluster: "c".to_owned(), system: "bully".to_owned(), from: 1, to: 2, life: 7 }
+        Hello { cluster: "c".to_owned(), system: "bully".to_owned(), from: 1, to: 2, life: 7, nonce: 5 }
     }
 
     fn body() -> impl Strategy<Value = Body> {
@@ -222,7 +295,7 @@ mod tests {
             let _ = Frame::decode(&bytes);
             let _ = Hello::decode(&bytes);
             let _ = Answer::decode(&bytes);
-            let mut greeting = b"habemus\x01".to_vec();
+            let mut greeting = b"habemus\x02".to_vec();
             greeting.extend_from_slice(&bytes);
             let _ = Hello::decode(&greeting);
         }

@@ -1,26 +1,42 @@
 //! What comes in: connections that others dialled.
 
+use std::collections::VecDeque;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use habemus::Address;
+use habemus_machine::Random;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Mutex, Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
-use tokio_util::codec::{Framed, FramedParts};
-use tracing::{debug, warn};
+use tokio_util::codec::{Framed, FramedParts, LengthDelimitedCodec};
+use tracing::{Instrument, Span, debug, warn};
 
-use super::frame::{Answer, Body, FRAME_LIMIT, Frame, FrameError, HELLO_LIMIT, Hello, codec};
+use super::frame::{
+    Acknowledgement, Answer, Body, Challenge, FRAME_LIMIT, Frame, FrameError, HELLO_LIMIT, Hello, codec,
+};
 use super::stream::{Named, Stream, accept};
 use super::{Shared, count};
 
 /// A stranger has so long to say who it is.
 const GREETING_LIMIT: Duration = Duration::from_secs(2);
-/// So many connections may be open whose dialler has not yet said who it is.
-const STRANGERS: usize = 64;
+
+/// So many connections may be open whose dialler has not yet said who it is; for one more, the one that has been
+/// silent longest is closed.
+pub const MAX_STRANGERS: usize = 64;
+
+/// So many frames of one peer wait for the process at most; then its connection waits, and no other.
+pub const MAX_ARRIVALS: usize = 64;
+
+/// So often the listener says how many frames it has.
+const ACKNOWLEDGE_EVERY: u64 = 64;
+
+/// What a stranger is told, whatever the reason: the log of this node has it.
+const REFUSAL: &str = "the node refuses this connection, and its log says why";
 
 /// Something that came over a connection.
 #[derive(Debug)]
@@ -31,28 +47,85 @@ pub(crate) enum Arrivals {
     Frame { from: Address, body: Body },
 }
 
-/// What is known of those that dial, by address.
+/// Something that came, and the place that it takes among what came from the same peer.
 #[derive(Debug)]
-pub(crate) struct Guests(Vec<Arc<Mutex<Guest>>>);
+pub(crate) struct Arrived {
+    pub(crate) what: Arrivals,
+    _place: OwnedSemaphorePermit,
+}
+
+/// What is known of those that dial, by address, and the way to the process.
+#[derive(Debug)]
+pub(crate) struct Guests {
+    guests: Vec<Arc<Guest>>,
+    arrivals: mpsc::UnboundedSender<Arrived>,
+}
+
+/// What is known of one peer as a dialler.
+#[derive(Debug)]
+struct Guest {
+    /// Nobody waits for anything while holding this.
+    conversation: Mutex<Conversation>,
+    /// Counts its connections: only the last one counts, and the others close.
+    connection: watch::Sender<u64>,
+    /// The places for what comes from it.
+    places: Arc<Semaphore>,
+}
 
 #[derive(Debug, Default)]
-struct Guest {
+struct Conversation {
     /// Which life of the peer dialled last.
     life: u64,
     /// The last frame that was taken from it.
     received: u64,
-    /// Counts its connections: only the last one counts.
-    connection: u64,
+}
+
+impl Guest {
+    fn new() -> Self {
+        let places = Arc::new(Semaphore::new(MAX_ARRIVALS));
+        Guest { conversation: Mutex::default(), connection: watch::Sender::new(0), places }
+    }
+
+    fn conversation(&self) -> MutexGuard<'_, Conversation> {
+        // It is a plain record, whole after every statement.
+        self.conversation.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes all connections of the peer but the one with the number that it gives close.
+    fn next_connection(&self) -> u64 {
+        let mut next = 0;
+        self.connection.send_modify(|connection| {
+            *connection += 1;
+            next = *connection;
+        });
+        next
+    }
 }
 
 impl Guests {
-    pub(crate) fn new(count: usize) -> Self {
-        Guests((0..count).map(|_| Arc::default()).collect())
+    /// What came from any of `count` nodes comes out of the other end of `arrivals`.
+    pub(crate) fn new(count: usize, arrivals: mpsc::UnboundedSender<Arrived>) -> Self {
+        Guests { guests: (0..count).map(|_| Arc::new(Guest::new())).collect(), arrivals }
     }
 
     /// Breaks the connection with a peer off, because of what came over it.
-    pub(crate) async fn throw_out(&self, peer: Address) {
-        self.0[peer.index()].lock().await.connection += 1;
+    pub(crate) fn throw_out(&self, peer: Address) {
+        self.guests[peer.index()].next_connection();
+    }
+}
+
+/// What a listener puts up with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hospitality {
+    /// A stranger has so long to say who it is.
+    pub(crate) greeting: Duration,
+    /// So many strangers at once.
+    pub(crate) strangers: usize,
+}
+
+impl Default for Hospitality {
+    fn default() -> Self {
+        Hospitality { greeting: GREETING_LIMIT, strangers: MAX_STRANGERS }
     }
 }
 
@@ -61,50 +134,69 @@ pub(crate) async fn listen(
     listener: TcpListener,
     endpoint: Shared,
     guests: Arc<Guests>,
-    arrivals: mpsc::Sender<Arrivals>,
+    hospitality: Hospitality,
 ) {
-    let strangers = Arc::new(Semaphore::new(STRANGERS));
+    // All of it ends with the listener.
+    let (mut tasks, mut strangers) = (JoinSet::new(), VecDeque::<AbortHandle>::new());
+    let (known, mut visits) = mpsc::unbounded_channel::<Visit>();
     loop {
-        let permit = Arc::clone(&strangers).acquire_owned().await;
-        match listener.accept().await {
-            Ok((stream, address)) => {
-                let (endpoint, guests, arrivals) =
-                    (Arc::clone(&endpoint), Arc::clone(&guests), arrivals.clone());
-                tokio::spawn(async move {
-                    let met = timeout(GREETING_LIMIT, meet(stream, &endpoint, &guests)).await;
-                    drop(permit);
-                    match met {
-                        Ok(Ok(Some(visit))) => {
-                            let (id, end) = (visit.id, visit.read(&endpoint, &arrivals).await);
-                            debug!(peer = id, why = %end, "no more from this connection");
-                        }
-                        Ok(Ok(None)) => {}
-                        Ok(Err(why)) => {
-                            count(&endpoint.traffic.refused, 1);
-                            warn!(%address, %why, "refused a connection");
-                        }
-                        Err(_) => {
-                            count(&endpoint.traffic.refused, 1);
-                            warn!(%address, "refused a connection that did not say who it is");
-                        }
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, address)) => {
+                    strangers.retain(|stranger| !stranger.is_finished());
+                    if strangers.len() >= hospitality.strangers
+                        && let Some(silent_longest) = strangers.pop_front()
+                    {
+                        count(&endpoint.traffic.refused, 1);
+                        silent_longest.abort();
                     }
-                });
+                    let (endpoint, guests, known) =
+                        (Arc::clone(&endpoint), Arc::clone(&guests), known.clone());
+                    let meeting = async move {
+                        match timeout(hospitality.greeting, meet(stream, &endpoint, &guests)).await {
+                            Ok(Ok(Some(visit))) => {
+                                let _ = known.send(visit);
+                            }
+                            Ok(Ok(None)) => {}
+                            Ok(Err(why)) => {
+                                count(&endpoint.traffic.refused, 1);
+                                warn!(address = %address.ip(), %why, "refused a connection");
+                            }
+                            Err(_) => {
+                                count(&endpoint.traffic.refused, 1);
+                                warn!(address = %address.ip(), "refused a connection that did not say who it is");
+                            }
+                        }
+                    };
+                    strangers.push_back(tasks.spawn(meeting.instrument(Span::current())));
+                }
+                Err(why) => {
+                    // Too many open files, most likely: it passes.
+                    warn!(%why, "cannot accept a connection");
+                    sleep(Duration::from_millis(100)).await;
+                }
+            },
+            Some(visit) = visits.recv() => {
+                let (endpoint, arrivals) = (Arc::clone(&endpoint), guests.arrivals.clone());
+                let reading = async move {
+                    let (id, end) = (visit.id, visit.read(&endpoint, &arrivals).await);
+                    debug!(peer = id, why = %end, "no more from this connection");
+                };
+                tasks.spawn(reading.instrument(Span::current()));
             }
-            Err(why) => {
-                // Too many open files, most likely: it passes.
-                warn!(%why, "cannot accept a connection");
-                sleep(Duration::from_millis(100)).await;
-            }
+            Some(_) = tasks.join_next() => {}
         }
     }
 }
 
+type Pieces = Framed<Stream, LengthDelimitedCodec>;
+
 /// A connection whose dialler is known.
 struct Visit {
-    framed: Framed<Stream, tokio_util::codec::LengthDelimitedCodec>,
+    framed: Pieces,
     id: u64,
     from: Address,
-    guest: Arc<Mutex<Guest>>,
+    guest: Arc<Guest>,
     connection: u64,
 }
 
@@ -113,27 +205,35 @@ async fn meet(stream: TcpStream, endpoint: &Shared, guests: &Guests) -> io::Resu
     let address = stream.peer_addr()?;
     let (stream, named) = accept(stream, endpoint.tls.as_ref()).await?;
     let mut framed = Framed::new(stream, codec(HELLO_LIMIT));
+    let challenge = Challenge { nonce: Random::new().bits() };
+    framed.send(challenge.encode()).await?;
     let piece = framed.next().await.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()))?;
-    let hello = match Hello::decode(&piece) {
-        Ok(hello) => hello,
+    let checked = match Hello::decode(&piece) {
         Err(why @ FrameError::Stranger) => return Err(io::Error::other(why)),
-        Err(why) => {
-            let reason = format!("the listener does not understand the greeting: {why}");
-            return refuse(framed, endpoint, reason, &address.to_string()).await;
+        Err(why) => Err(why.to_string()),
+        Ok(hello) if hello.nonce != challenge.nonce => Err("the greeting is an old one".to_owned()),
+        Ok(hello) => check(&hello, endpoint, &named).map(|from| (from, hello)),
+    };
+    let (from, hello) = match checked {
+        Ok(known) => known,
+        Err(reason) => {
+            count(&endpoint.traffic.refused, 1);
+            warn!(address = %address.ip(), %reason, "refused a connection");
+            // Only one whose certificate the cluster's authority signed is told more than a stranger.
+            let reason = if endpoint.tls.is_some() { reason } else { REFUSAL.to_owned() };
+            framed.send(Answer::Refused { reason }.encode()).await?;
+            framed.into_inner().shutdown().await?;
+            return Ok(None);
         }
     };
-    let from = match check(&hello, endpoint, &named) {
-        Ok(from) => from,
-        Err(reason) => return refuse(framed, endpoint, reason, &address.to_string()).await,
-    };
-    let guest = Arc::clone(&guests.0[from.index()]);
-    let (connection, received) = {
-        let mut guest = guest.lock().await;
-        if guest.life != hello.life {
-            (guest.life, guest.received) = (hello.life, 0);
+    let guest = Arc::clone(&guests.guests[from.index()]);
+    let connection = guest.next_connection();
+    let received = {
+        let mut conversation = guest.conversation();
+        if conversation.life != hello.life {
+            *conversation = Conversation { life: hello.life, received: 0 };
         }
-        guest.connection += 1;
-        (guest.connection, guest.received)
+        conversation.received
     };
     framed.send(Answer::Welcome { life: endpoint.life, received }.encode()).await?;
     let FramedParts { io, read_buf, .. } = framed.into_parts();
@@ -170,60 +270,136 @@ fn check(hello: &Hello, endpoint: &Shared, named: &Named) -> Result<Address, Str
     Ok(Address(index as u32))
 }
 
-async fn refuse(
-    mut framed: Framed<Stream, tokio_util::codec::LengthDelimitedCodec>,
-    endpoint: &Shared,
-    reason: String,
-    address: &str,
-) -> io::Result<Option<Visit>> {
-    count(&endpoint.traffic.refused, 1);
-    warn!(%address, %reason, "refused a connection");
-    framed.send(Answer::Refused { reason }.encode()).await?;
-    framed.into_inner().shutdown().await?;
-    Ok(None)
-}
-
 impl Visit {
     /// Passes on what comes, until the connection breaks or another takes its place; says why it ended.
-    async fn read(mut self, endpoint: &Shared, arrivals: &mpsc::Sender<Arrivals>) -> io::Error {
-        let over = || io::Error::other("the node stops");
-        if arrivals.send(Arrivals::Peer(self.from)).await.is_err() {
-            return over();
-        }
-        loop {
-            let piece = match self.framed.next().await {
-                Some(Ok(piece)) => piece,
-                Some(Err(why)) => {
-                    if why.kind() == io::ErrorKind::InvalidData {
-                        count(&endpoint.traffic.refused, 1);
-                        warn!(peer = self.id, %why, "broke a connection off");
-                    }
-                    return why;
-                }
-                None => return io::ErrorKind::UnexpectedEof.into(),
-            };
-            let frame = match Frame::decode(&piece) {
-                Ok(frame) => frame,
-                Err(why) => {
+    async fn read(mut self, endpoint: &Shared, arrivals: &mpsc::UnboundedSender<Arrived>) -> io::Error {
+        let mut current = self.guest.connection.subscribe();
+        let mine = self.connection;
+        tokio::select! {
+            end = self.pass_on(endpoint, arrivals) => {
+                if end.kind() == io::ErrorKind::InvalidData {
                     count(&endpoint.traffic.refused, 1);
-                    warn!(peer = self.id, %why, "broke a connection off");
-                    return io::Error::other(why);
+                    warn!(peer = self.id, why = %end, "broke a connection off");
                 }
-            };
-            // The lock keeps frames of two connections of one peer in order.
-            let mut guest = self.guest.lock().await;
-            if guest.connection != self.connection {
-                return io::Error::other("another connection took its place");
+                end
             }
-            if frame.number <= guest.received {
-                continue;
+            _ = current.wait_for(|connection| *connection != mine) => {
+                io::Error::other("it was broken off, or another connection took its place")
             }
-            count(&endpoint.traffic.received, 1);
-            count(&endpoint.traffic.received_bytes, piece.len() as u64 + 4);
-            if arrivals.send(Arrivals::Frame { from: self.from, body: frame.body }).await.is_err() {
-                return over();
-            }
-            guest.received = frame.number;
         }
+    }
+
+    async fn pass_on(&mut self, endpoint: &Shared, arrivals: &mpsc::UnboundedSender<Arrived>) -> io::Error {
+        let mut greeting = Some(Arrivals::Peer(self.from));
+        loop {
+            // Waits until there is room for one more of this peer, and holds nothing meanwhile.
+            let Ok(place) = Arc::clone(&self.guest.places).acquire_owned().await else {
+                return io::Error::other("the node stops");
+            };
+            let passed = match greeting.take() {
+                Some(what) => arrivals.send(Arrived { what, _place: place }).map_err(io::Error::other),
+                None => self.pass_on_frame(place, endpoint, arrivals).await,
+            };
+            if let Err(why) = passed {
+                return why;
+            }
+        }
+    }
+
+    /// Passes the next frame on.
+    async fn pass_on_frame(
+        &mut self,
+        place: OwnedSemaphorePermit,
+        endpoint: &Shared,
+        arrivals: &mpsc::UnboundedSender<Arrived>,
+    ) -> io::Result<()> {
+        let piece = self.framed.next().await.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()))?;
+        let garbled = |why: FrameError| io::Error::new(io::ErrorKind::InvalidData, why);
+        let Frame { number, body } = Frame::decode(&piece).map_err(garbled)?;
+        {
+            let mut conversation = self.guest.conversation();
+            // A connection that was replaced may not touch what its successor has begun.
+            if *self.guest.connection.borrow() != self.connection {
+                return Err(io::Error::other("another connection took its place"));
+            }
+            let expected = conversation.received + 1;
+            if number != expected {
+                return Err(garbled(FrameError::OutOfOrder { found: number, expected }));
+            }
+            conversation.received = number;
+            let what = Arrivals::Frame { from: self.from, body };
+            arrivals.send(Arrived { what, _place: place }).map_err(io::Error::other)?;
+        }
+        count(&endpoint.traffic.received, 1);
+        count(&endpoint.traffic.received_bytes, piece.len() as u64 + 4);
+        if number.is_multiple_of(ACKNOWLEDGE_EVERY) {
+            let stream = self.framed.get_mut();
+            stream.write_all(&Acknowledgement(number).encode()).await?;
+            stream.flush().await?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+
+    use super::super::{PATIENCE, Traffic};
+    use super::*;
+    use crate::transport::Endpoint;
+
+    /// A listener of node 1 that has the patience of a saint, and where it listens.
+    async fn listener(
+        strangers: usize,
+    ) -> (JoinSet<()>, std::net::SocketAddr, mpsc::UnboundedReceiver<Arrived>) {
+        let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port can be had");
+        let address = socket.local_addr().expect("it is bound");
+        let endpoint = Arc::new(Endpoint {
+            id: 1,
+            ids: vec![1, 2],
+            cluster: String::new(),
+            system: String::new(),
+            life: 1,
+            links: habemus::catalogue::Links::Timely,
+            patience: PATIENCE,
+            tls: None,
+            traffic: Traffic::default(),
+        });
+        let (sender, arrivals) = mpsc::unbounded_channel();
+        let guests = Arc::new(Guests::new(2, sender));
+        let hospitality = Hospitality { greeting: Duration::from_secs(3600), strangers };
+        let mut tasks = JoinSet::new();
+        tasks.spawn(listen(socket, endpoint, guests, hospitality));
+        (tasks, address, arrivals)
+    }
+
+    async fn challenged(address: std::net::SocketAddr) -> (TcpStream, u64) {
+        let mut stream = TcpStream::connect(address).await.expect("it listens");
+        let mut challenge = [0; 12];
+        stream.read_exact(&mut challenge).await.expect("it speaks first");
+        (stream, Challenge::decode(&challenge[4..]).expect("a challenge").nonce)
+    }
+
+    #[tokio::test]
+    async fn a_peer_is_let_in_although_more_strangers_than_there_is_room_for_say_nothing() {
+        let (_listener, address, mut arrivals) = listener(4).await;
+        let mut silent = Vec::new();
+        for _ in 0..20 {
+            silent.push(challenged(address).await.0);
+        }
+        let (mut stream, nonce) = challenged(address).await;
+        let (cluster, system) = (String::new(), String::new());
+        let hello = Hello { cluster, system, from: 2, to: 1, life: 7, nonce }.encode();
+        let greeting = [(hello.len() as u32).to_be_bytes().as_slice(), &hello].concat();
+        stream.write_all(&greeting).await.expect("it reads");
+        let arrived = arrivals.recv().await.expect("it listens");
+        assert!(matches!(arrived.what, Arrivals::Peer(Address(1))));
+        // Those who were silent longest had to go, and no more than necessary: not the last.
+        for stream in &mut silent[..16] {
+            assert_eq!(stream.read(&mut [0; 1]).await.unwrap_or(0), 0);
+        }
+        let last = timeout(Duration::from_millis(1), silent[19].read(&mut [0; 1])).await;
+        assert!(last.is_err(), "the last one may still say who it is");
     }
 }

@@ -9,13 +9,17 @@ mod outgoing;
 mod queue;
 mod stream;
 
-pub(crate) use incoming::{Arrivals, Guests, listen};
+pub(crate) use incoming::{Arrivals, Arrived, Guests, Hospitality, listen};
+pub use incoming::{MAX_ARRIVALS, MAX_STRANGERS};
 pub(crate) use outgoing::{Outgoing, WhileAway};
-pub use queue::{MAX_KEPT, MAX_WAITING, PATIENCE};
+pub use queue::{MAX_WAITING, MAX_WAITING_BYTES, PATIENCE, WINDOW};
 pub(crate) use stream::Named;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use habemus::catalogue::Links;
 
 use crate::tls::Tls;
 
@@ -31,6 +35,10 @@ pub(crate) struct Endpoint {
     pub(crate) system: String,
     /// This life of the node.
     pub(crate) life: u64,
+    /// What the algorithm assumes of the links.
+    pub(crate) links: Links,
+    /// How long frames wait for a peer that is away, where the algorithm does not mind.
+    pub(crate) patience: Duration,
     pub(crate) tls: Option<Tls>,
     pub(crate) traffic: Traffic,
 }

@@ -11,9 +11,9 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::codec::Framed;
-use tracing::{debug, error, info};
+use tracing::{debug, error, info, warn};
 
-use super::frame::{Answer, Body, HELLO_LIMIT, Hello, codec};
+use super::frame::{Acknowledgement, Answer, Body, Challenge, FrameError, HELLO_LIMIT, Hello, codec};
 use super::queue::Queue;
 use super::stream::{Stream, dial};
 use super::{Shared, count};
@@ -29,6 +29,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const REFUSED_WAIT: Duration = Duration::from_secs(3);
 /// So many bytes are written at once.
 const BATCH: usize = 64 * 1024;
+/// Nobody has received so many frames: a peer that says so lies.
+const IMPOSSIBLE: u64 = 1 << 48;
 
 /// What becomes of a frame while its peer is away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +71,7 @@ impl Outgoing {
     /// Begins to dial peer `id`, as soon as its address is known.
     pub(crate) fn new(endpoint: Shared, id: u64, address: Option<String>) -> Self {
         let state = Arc::new(State {
-            queue: Mutex::default(),
+            queue: Mutex::new(Queue::new(endpoint.links, endpoint.patience)),
             filled: Notify::new(),
             alive: Notify::new(),
             emptied: Notify::new(),
@@ -80,20 +82,26 @@ impl Outgoing {
     }
 
     /// Sends a frame; `away` says what becomes of it while there is no connection. A full queue drops it.
-    pub(crate) fn send(&self, body: Body, away: WhileAway) -> bool {
+    pub(crate) fn send(&self, body: &Body, away: WhileAway) -> bool {
         self.send_slowly(body, away, Instant::now())
     }
 
     /// As [`send`](Outgoing::send), for a frame that pretends to be on its way until `until`.
-    pub(crate) fn send_slowly(&self, body: Body, away: WhileAway, until: Instant) -> bool {
+    pub(crate) fn send_slowly(&self, body: &Body, away: WhileAway, until: Instant) -> bool {
         let mut queue = self.state.queue();
-        if away == WhileAway::Drop && !queue.connected {
+        if away == WhileAway::Drop && (!queue.connected || queue.held_back) {
             return false;
         }
         let there_was_room = queue.push(body, Instant::now(), until);
         drop(queue);
         self.state.filled.notify_one();
         there_was_room
+    }
+
+    /// Sends nothing until it is told otherwise, as if the network were out of order; what is to be sent waits.
+    pub(crate) fn hold_back(&self, held_back: bool) {
+        self.state.queue().held_back = held_back;
+        self.state.filled.notify_one();
     }
 
     pub(crate) fn is_connected(&self) -> bool {
@@ -157,7 +165,9 @@ impl Dialler {
                     Answer::Welcome { life, received } => {
                         info!(peer = self.id, %address, "connected");
                         (failures, said) = (0, String::new());
-                        self.state.queue().connect(life, received, Instant::now());
+                        if !self.state.queue().connect(life, received, Instant::now()) {
+                            warn!(peer = self.id, %address, "somebody else has spoken in this node's name");
+                        }
                         let end = self.write(stream).await;
                         self.state.queue().disconnect();
                         self.state.emptied.notify_waiters();
@@ -202,31 +212,31 @@ impl Dialler {
         let endpoint = &self.endpoint;
         let stream = dial(address, self.id, endpoint.tls.as_ref()).await?;
         let mut framed = Framed::new(stream, codec(HELLO_LIMIT));
+        let challenge = Challenge::decode(&piece(&mut framed).await?).map_err(garbled)?;
         let hello = Hello {
             cluster: endpoint.cluster.clone(),
             system: endpoint.system.clone(),
             from: endpoint.id,
             to: self.id,
             life: endpoint.life,
+            nonce: challenge.nonce,
         };
         framed.send(hello.encode()).await?;
-        let piece = framed.next().await.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()))?;
-        let answer = Answer::decode(&piece).map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))?;
+        let answer = Answer::decode(&piece(&mut framed).await?).map_err(garbled)?;
+        if matches!(answer, Answer::Welcome { received, .. } if received > IMPOSSIBLE) {
+            return Err(garbled(FrameError::Garbled("answer")));
+        }
         Ok((framed.into_inner(), answer))
     }
 
     /// Writes what there is to send until the connection breaks; says why it did.
     async fn write(&self, mut stream: Stream) -> io::Error {
-        let mut batch = BytesMut::with_capacity(1024);
-        let mut nothing = [0_u8; 16];
+        let (mut batch, mut heard) = (BytesMut::with_capacity(1024), BytesMut::new());
         loop {
             let mut frames = 0;
             {
                 let mut queue = self.state.queue();
-                while batch.len() < BATCH
-                    && let Some(frame) = queue.next()
-                {
-                    batch.extend_from_slice(&frame);
+                while batch.len() < BATCH && queue.next(&mut batch) {
                     frames += 1;
                 }
             }
@@ -234,15 +244,12 @@ impl Dialler {
                 self.state.emptied.notify_waiters();
                 tokio::select! {
                     () = self.state.filled.notified() => {}
-                    // The peer says nothing on this connection: reading tells when it is gone.
-                    read = stream.read(&mut nothing) => match read {
-                        Ok(0) => return io::ErrorKind::UnexpectedEof.into(),
-                        Ok(_) => {
-                            let why = "the peer talks out of turn";
-                            return io::Error::new(io::ErrorKind::InvalidData, why);
+                    // Acknowledgements come, and reading tells when the peer is gone.
+                    read = stream.read_buf(&mut heard) => {
+                        if let Err(why) = read.and_then(|length| self.hear(length, &mut heard)) {
+                            return why;
                         }
-                        Err(why) => return why,
-                    },
+                    }
                 }
                 continue;
             }
@@ -257,4 +264,25 @@ impl Dialler {
             batch.clear();
         }
     }
+
+    /// Takes note of what the peer has received; `length` bytes more were heard.
+    fn hear(&self, length: usize, heard: &mut BytesMut) -> io::Result<()> {
+        if length == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        while let Some(Acknowledgement(received)) = Acknowledgement::take(heard) {
+            self.state.queue().acknowledge(received).map_err(garbled)?;
+        }
+        Ok(())
+    }
+}
+
+type Pieces = Framed<Stream, tokio_util::codec::LengthDelimitedCodec>;
+
+async fn piece(framed: &mut Pieces) -> io::Result<BytesMut> {
+    framed.next().await.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()))
+}
+
+fn garbled(why: FrameError) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
 }

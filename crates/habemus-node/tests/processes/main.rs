@@ -3,7 +3,10 @@
 mod bench;
 mod catalogue;
 mod faults;
+mod hostile;
 mod namespaces;
+mod outage;
+mod peer;
 mod random_faults;
 mod refusals;
 mod signatures;

@@ -88,7 +88,7 @@ fn is_root() -> bool {
 
 /// A majority election between namespaces that has a leader.
 async fn elected(network: &Network, scratch: &Scratch) -> (Cluster, u64) {
-    let mut blueprint = blueprint(scratch, "majority", network.count, &[]);
+    let mut blueprint = blueprint(scratch, "majority", network.count, &["--insecure-without-tls"]);
     // The machine may be loaded.
     blueprint.stretch = 3.0;
     for id in 1..=network.count {

@@ -3,9 +3,13 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+
+use habemus_node::Settings;
+use habemus_node::transport::frame::{Challenge, Frame, Hello};
+use tokio::io::AsyncWriteExt;
 
 use crate::bench::{LONG, Scratch, cluster, program, until};
+use crate::peer::{Peer, message, node_and_greeting, read_piece};
 
 fn node(arguments: &[&str]) -> Output {
     let mut command = Command::new(program());
@@ -83,58 +87,21 @@ fn talk(address: &str, words: &[u8]) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn garbage_costs_the_connection_and_never_the_node() {
-    use habemus_node::transport::frame::{Body, Frame, Hello};
-    use habemus_node::{Node, Settings};
-
-    let node = Node::start(Settings::new("bully", 1, [1, 2])).await.unwrap();
+    let (node, hello) = node_and_greeting(Settings::new("bully", 1, [1, 2])).await;
     let address = node.address().to_owned();
-    let hello = |from: u64, to: u64, cluster: &str, system: &str| {
-        let (cluster, system) = (cluster.to_owned(), system.to_owned());
-        let bytes = Hello { cluster, system, from, to, life: 9 }.encode();
-        [(bytes.len() as u32).to_be_bytes().as_slice(), &bytes].concat()
-    };
-    let system = "bully with processes 1 2, detector heartbeat, pulse 100ms";
     let talking = tokio::task::spawn_blocking(move || {
-        assert!(talk(&address, b"GET / HTTP/1.1\r\n\r\n").is_empty());
-        assert!(talk(&address, &[0xff; 64]).is_empty());
-        let mut old = hello(2, 1, "habemus", system);
-        old[11] = 77;
-        let refusals = [
-            (old, "version 77"),
-            (hello(2, 1, "elsewhere", system), "belongs to cluster 'habemus'"),
-            (hello(2, 5, "habemus", system), "this is node 1, not 5"),
-            (hello(7, 1, "habemus", system), "node 7 is not among the peers"),
-            (hello(2, 1, "habemus", "majority"), "set up differently"),
-        ];
-        for (words, expected) in refusals {
-            let answer = String::from_utf8_lossy(&talk(&address, &words)).into_owned();
-            assert!(answer.contains(expected), "{expected}: {answer}");
-        }
-        // A good greeting, then: an impossible length; a frame that is none; a message that is none.
-        let message = Body::Message {
-            name: String::new(),
-            number: 0,
-            clock: Vec::new(),
-            due: 0,
-            bytes: vec![0xee; 30],
-        };
-        let garbled = Frame { number: 1, body: message }.encode_with_length();
-        for rest in [&[0xff_u8; 8][..], &[0, 0, 0, 3, 1, 2, 3], &garbled] {
-            let mut stream = TcpStream::connect(&address).unwrap();
-            stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
-            stream.write_all(&hello(2, 1, "habemus", system)).unwrap();
-            stream.write_all(rest).unwrap();
-            stream
-                .write_all(
-                    &Frame { number: 2, body: Body::Open { name: String::new() } }.encode_with_length(),
-                )
-                .unwrap();
-            let mut answer = Vec::new();
-            let _ = stream.read_to_end(&mut answer);
-            assert!(answer.len() > 4, "the greeting was good");
-        }
+        // Nobody hears more than the challenge.
+        assert_eq!(talk(&address, b"GET / HTTP/1.1\r\n\r\n").len(), 12);
+        assert_eq!(talk(&address, &[0xff; 64]).len(), 12);
     });
     talking.await.unwrap();
+    // A good greeting, then: an impossible length; a frame that is none; a message that is none.
+    let garbled = Frame { number: 1, body: message(&[0xee; 30], 0) }.encode_with_length();
+    for (life, rest) in [(10, &[0xff_u8; 8][..]), (11, &[0, 0, 0, 3, 1, 2, 3]), (12, &garbled)] {
+        let mut peer = Peer::welcome(&node, &Hello { life, ..hello.clone() }).await;
+        peer.stream.write_all(rest).await.unwrap();
+        peer.until_hung_up().await;
+    }
     assert!(node.overview().await.unwrap().started, "the node lives");
     node.stop().await.unwrap();
 }
@@ -166,38 +133,18 @@ async fn two_nodes_cannot_live_in_one_directory() {
 #[tokio::test]
 async fn mutated_conversations_never_bring_a_node_down() {
     use habemus_machine::Random;
-    use habemus_node::transport::frame::{Body, Frame, Hello};
-    use habemus_node::{Node, Settings};
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    let node = Node::start(Settings::new("bully", 1, [1, 2])).await.unwrap();
-    let system = "bully with processes 1 2, detector heartbeat, pulse 100ms".to_owned();
+    let (node, hello) = node_and_greeting(Settings::new("bully", 1, [1, 2])).await;
     let mut random = Random::new();
-    let conversation = |life: u64| {
-        let hello =
-            Hello { cluster: "habemus".to_owned(), system: system.clone(), from: 2, to: 1, life }.encode();
-        let mut bytes = [(hello.len() as u32).to_be_bytes().as_slice(), &hello].concat();
-        for number in 1..4 {
-            let body =
-                Body::Message { name: String::new(), number, clock: vec![(0, 1)], due: 0, bytes: vec![0, 0] };
-            bytes.extend_from_slice(&Frame { number, body }.encode_with_length());
-        }
-        bytes
-    };
-    let say = |bytes: Vec<u8>| {
-        let address = node.address().to_owned();
-        async move {
-            let mut stream = tokio::net::TcpStream::connect(address).await.expect("the node listens");
-            // The node may hang up in the midst of it.
-            let _ = stream.write_all(&bytes).await;
-            let _ = stream.shutdown().await;
-            let mut answer = Vec::new();
-            let _ = tokio::time::timeout(LONG, stream.read_to_end(&mut answer)).await.expect("it hangs up");
-            answer
-        }
-    };
     for round in 0..300 {
-        let mut bytes = conversation(round + 1);
+        let mut stream = tokio::net::TcpStream::connect(node.address()).await.expect("the node listens");
+        let challenge = read_piece(&mut stream).await.expect("a challenge");
+        let Challenge { nonce } = Challenge::decode(&challenge).unwrap();
+        let greeting = Hello { life: round + 1, nonce, ..hello.clone() }.encode();
+        let mut bytes = [(greeting.len() as u32).to_be_bytes().as_slice(), &greeting].concat();
+        for number in 1..4 {
+            bytes.extend_from_slice(&Frame { number, body: message(&[0, 0], 0) }.encode_with_length());
+        }
         for _ in 0..=random.below(3) {
             let place = random.below(bytes.len() as u64) as usize;
             match random.below(4) {
@@ -207,9 +154,11 @@ async fn mutated_conversations_never_bring_a_node_down() {
                 _ => bytes.extend_from_within(place..),
             }
         }
-        say(bytes).await;
+        // The node may hang up in the midst of it.
+        let _ = stream.write_all(&bytes).await;
+        let _ = stream.shutdown().await;
+        Peer { stream, last: 0 }.until_hung_up().await;
     }
-    let answer = say(conversation(1000)).await;
-    assert!(answer.len() > 4 && answer[4] == 0, "a good greeting is welcome: {answer:?}");
+    Peer::welcome(&node, &Hello { life: 1000, ..hello }).await;
     assert!(node.overview().await.unwrap().started, "the node lives");
 }

@@ -26,7 +26,7 @@ mod stack;
 
 pub use detectors::{DETECTORS, DetectorSetup, detector};
 pub use faults::{Fault, Faults};
-pub use model::{Circumstances, Claim, Model, Promise, Survivors, Timing};
+pub use model::{Circumstances, Claim, Links, Model, Promise, Survivors, Timing};
 pub use options::{OptionSpec, Options, Values, VariantKind, VariantSpec};
 use options::{as_printed, mutant, rules};
 pub use register::{Chosen, ENTRIES, Visitor, build};

@@ -31,6 +31,16 @@ pub enum Timing {
     Asynchronous,
 }
 
+/// What a model says of the links, as far as whoever carries the messages must know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Links {
+    /// Every message between two processes that do not crash arrives, however late: after an outage, what was sent
+    /// meanwhile is still to be delivered.
+    Reliable,
+    /// A message that comes late is as good as lost: there are timeouts or pulses, or losses do no harm.
+    Timely,
+}
+
 /// How many processes must be up in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Survivors {
@@ -83,6 +93,16 @@ impl Model {
         match self.timing {
             Timing::Asynchronous => self.withstands.and(UNTIMELY),
             Timing::Pulses | Timing::Timely | Timing::EventuallyTimely => self.withstands,
+        }
+    }
+
+    /// What it says of the links.
+    pub const fn links(&self) -> Links {
+        const LOSSES: Faults = Faults::of(&[Fault::Loss, Fault::Cut, Fault::Partition]);
+        let loses = !self.withstands.common(LOSSES).is_empty();
+        match self.timing {
+            Timing::Asynchronous if !loses => Links::Reliable,
+            _ => Links::Timely,
         }
     }
 

@@ -1,0 +1,134 @@
+//! What a hostile or unlucky peer can do to a node: little.
+
+use habemus_node::transport::frame::{Answer, Body, Challenge, Frame, Hello};
+use habemus_node::{Node, Settings};
+use tokio::io::AsyncWriteExt;
+use tokio::time::timeout;
+
+use crate::bench::LONG;
+use crate::peer::{Peer, message, node_and_greeting, read_piece};
+
+/// The node reacts, and its process lives.
+async fn reacts(node: &Node) -> bool {
+    timeout(LONG, node.overview()).await.expect("the node reacts").expect("the node lives").started
+}
+
+#[tokio::test]
+async fn many_frames_and_then_garbage_on_two_connections_do_not_hang_the_engine() {
+    let (node, hello) = node_and_greeting(Settings::new("coordinator", 1, [1, 2, 3])).await;
+    // Messages that are none make the engine throw the peer out while its frames still come in.
+    let mut peers = Vec::new();
+    for from in [2, 3] {
+        peers.push(Peer::welcome(&node, &Hello { from, ..hello.clone() }).await);
+    }
+    let mut bytes = [Vec::new(), Vec::new()];
+    for number in 1..=6000 {
+        let body =
+            if number % 100 == 0 { message(&[0xee; 30], 0) } else { Body::Open { name: String::new() } };
+        let frame = Frame { number, body }.encode_with_length();
+        bytes.iter_mut().for_each(|bytes| bytes.extend_from_slice(&frame));
+    }
+    let [first, second] = &mut peers[..] else { unreachable!("there are two") };
+    let writing =
+        async { tokio::join!(first.stream.write_all(&bytes[0]), second.stream.write_all(&bytes[1])) };
+    let _ = timeout(LONG, writing).await.expect("the node reads or hangs up");
+    assert!(reacts(&node).await);
+    timeout(LONG, node.stop()).await.expect("it hears that it is to stop").unwrap();
+}
+
+#[tokio::test]
+async fn a_stranger_who_is_refused_learns_nothing_of_the_cluster() {
+    let settings = Settings { cluster: "secret".to_owned(), ..Settings::new("bully", 1, [1, 2]) };
+    let (node, hello) = node_and_greeting(settings).await;
+    let mut told = Vec::new();
+    for wrong in [
+        Hello { cluster: "elsewhere".to_owned(), ..hello.clone() },
+        Hello { to: 5, ..hello.clone() },
+        Hello { from: 7, ..hello.clone() },
+        Hello { system: "majority".to_owned(), ..hello.clone() },
+    ] {
+        let Some((_, Answer::Refused { reason })) = Peer::greet(&node, &wrong).await else {
+            panic!("{wrong:?} is let in")
+        };
+        told.push(reason);
+    }
+    assert!(told.windows(2).all(|pair| pair[0] == pair[1]), "the reasons differ: {told:?}");
+    for secret in ["secret", "bully", "1", "2"] {
+        assert!(!told[0].contains(secret), "{}", told[0]);
+    }
+}
+
+#[tokio::test]
+async fn a_greeting_that_was_overheard_lets_nobody_in() {
+    let (node, hello) = node_and_greeting(Settings::new("bully", 1, [1, 2])).await;
+    let mut stream = tokio::net::TcpStream::connect(node.address()).await.unwrap();
+    let challenge = Challenge::decode(&read_piece(&mut stream).await.unwrap()).unwrap();
+    let overheard = Hello { nonce: challenge.nonce, ..hello };
+    let peer = Peer::greet_with(stream, overheard.clone()).await;
+    assert!(matches!(peer, Some((_, Answer::Welcome { .. }))));
+    let mut stream = tokio::net::TcpStream::connect(node.address()).await.unwrap();
+    read_piece(&mut stream).await.unwrap();
+    let replayed = Peer::greet_with(stream, overheard).await;
+    assert!(matches!(replayed, Some((_, Answer::Refused { .. }))));
+    // And the one who was there before has not been disturbed.
+    assert!(peer.unwrap().0.say(Body::Goodbye).await);
+}
+
+#[tokio::test]
+async fn a_frame_number_out_of_range_does_not_silence_the_peer_whose_name_it_came_in() {
+    let (node, hello) = node_and_greeting(Settings::new("bully", 1, [1, 2])).await;
+    let mut liar = Peer::welcome(&node, &hello).await;
+    liar.last = u64::MAX - 1;
+    liar.say(Body::Goodbye).await;
+    liar.until_hung_up().await;
+    let before = node.overview().await.unwrap().received;
+    let mut peer = Peer::welcome(&node, &hello).await;
+    assert_eq!(peer.last, 0, "nothing that the liar said counts");
+    // A heartbeat of the detector: the first layer, its only message.
+    peer.send(&[0, 0]).await;
+    timeout(LONG, async {
+        while node.overview().await.unwrap().received == before {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .expect("the peer is heard");
+}
+
+#[tokio::test]
+async fn nobody_but_a_supervisor_makes_a_node_hold_messages_back() {
+    let (node, hello) = node_and_greeting(Settings::new("bully", 1, [1, 2])).await;
+    let mut peer = Peer::welcome(&node, &hello).await;
+    let count = 2 * habemus_node::MAX_HELD as u64;
+    for _ in 0..count {
+        assert!(peer.say(message(&[0, 0], u64::MAX)).await);
+    }
+    timeout(LONG, async {
+        while node.overview().await.unwrap().received < count {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .expect("messages that pretend to arrive in five hundred years are taken at once");
+}
+
+#[tokio::test]
+async fn a_peer_has_one_connection_and_the_last_one_counts() {
+    let (node, hello) = node_and_greeting(Settings::new("bully", 1, [1, 2])).await;
+    let first = Peer::welcome(&node, &hello).await;
+    let second = Peer::welcome(&node, &hello).await;
+    // Although it says nothing.
+    first.until_hung_up().await;
+    let mut third = Peer::welcome(&node, &hello).await;
+    second.until_hung_up().await;
+    assert!(third.say(Body::Goodbye).await && reacts(&node).await);
+}
+
+#[tokio::test]
+async fn listening_beyond_the_loopback_without_tls_must_be_asked_for_in_so_many_words() {
+    let open = Settings { listen: "0.0.0.0:0".to_owned(), ..Settings::new("bully", 1, [1, 2]) };
+    let refused = Node::start(open.clone()).await.expect_err("it is not what anybody wants by accident");
+    assert!(refused.to_string().contains("--insecure-without-tls"), "{refused}");
+    let node = Node::start(Settings { insecure_without_tls: true, ..open }).await.expect("it was asked for");
+    node.stop().await.unwrap();
+}
