@@ -122,10 +122,15 @@ impl TraceWriter {
             return None;
         }
         let what = what(self);
+        Some(self.record(at, process, what))
+    }
+
+    /// Adds a record with a clock. It is compiled once, and not for each way to find words.
+    fn record(&mut self, at: u64, process: Address, what: Happening) -> usize {
         let known = self.clock(process).into_iter().flat_map(VectorClock::iter);
         let clock = known.map(|(other, ticks)| (self.id(other), ticks)).collect();
         self.records.push(Record { at, process: Some(self.id(process)), clock, what });
-        Some(self.records.len() - 1)
+        self.records.len() - 1
     }
 
     /// Writes down something that is no event of a process, and so has no clock: it happens to the network, or
