@@ -27,7 +27,7 @@ pub(crate) fn traced(election: &Election) -> Measurement {
         let header = Header {
             format: habemus_trace::FORMAT,
             algorithm: "chang-roberts".to_owned(),
-            problem: election::Election::KIND.to_string(),
+            problem: election::Election::KIND,
             title: None,
             processes: ids.iter().map(|id| id.0).collect(),
             topology: "ring".to_owned(),

@@ -7,7 +7,7 @@ use habemus_node::SupervisorCommand;
 use habemus_node::cluster::ClusterError;
 use tokio::time::Instant;
 
-use crate::{Bench, Row};
+use crate::{Bench, FigureRow};
 
 /// `timeout` is the detection timeout in force: with heartbeats, after how long a silent process is
 /// suspected; in the majority election, the shortest time after which a follower misses its leader.
@@ -16,7 +16,7 @@ pub(crate) async fn measure(
     algorithm: &str,
     timeout: Duration,
     rounds: usize,
-) -> Result<Row, ClusterError> {
+) -> Result<FigureRow, ClusterError> {
     let flags: &[&str] = if algorithm == "bully" { &["--detector", "heartbeat"] } else { &[] };
     let mut bench = Bench::new(program, algorithm, flags).await?;
     for id in 1..=5 {
@@ -37,7 +37,7 @@ pub(crate) async fn measure(
     bench.cluster.end().await;
     ratios.sort_by(f64::total_cmp);
     let (min, median, max) = (ratios[0], ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
-    Ok(Row {
+    Ok(FigureRow {
         what: format!(
             "{algorithm}, 5 nodes: leader killed until all survivors agree, over the timeout of {timeout:?} \
              ({rounds} rounds)"

@@ -6,9 +6,9 @@ use std::time::Duration;
 use habemus_node::cluster::ClusterError;
 use tokio::time::Instant;
 
-use crate::{Bench, Row};
+use crate::{Bench, FigureRow};
 
-pub(crate) async fn measure(program: &Path, time: Duration) -> Result<Vec<Row>, ClusterError> {
+pub(crate) async fn measure(program: &Path, time: Duration) -> Result<Vec<FigureRow>, ClusterError> {
     let flags =
         ["--untraced", "--log", "warn", "--detector", "heartbeat", "--option", "heartbeat-interval=100ms"];
     let mut bench = Bench::new(program, "bully", &flags).await?;
@@ -22,13 +22,13 @@ pub(crate) async fn measure(program: &Path, time: Duration) -> Result<Vec<Row>, 
     let memory = pids.iter().map(|pid| resident(*pid)).fold(0.0, f64::max);
     bench.cluster.end().await;
     Ok(vec![
-        Row {
+        FigureRow {
             what: "idle node with four peers and 100 ms heartbeats: share of a core".to_owned(),
             measured: format!("{share:.2} %"),
             required: "below 0.5 %",
             met: share < 0.5,
         },
-        Row {
+        FigureRow {
             what: "the same: resident memory".to_owned(),
             measured: format!("{memory:.1} MB"),
             required: "below 15 MB",

@@ -7,13 +7,13 @@ use habemus_node::cluster::ClusterError;
 use habemus_node::{Clients, Overview, SupervisorCommand};
 use tokio::time::Instant;
 
-use crate::{Bench, Row};
+use crate::{Bench, FigureRow};
 
 pub(crate) async fn measure(
     program: &Path,
     algorithm: &str,
     time: Duration,
-) -> Result<Vec<Row>, ClusterError> {
+) -> Result<Vec<FigureRow>, ClusterError> {
     let mut bench = Bench::new(program, algorithm, &["--untraced", "--log", "warn"]).await?;
     let at_once = (Duration::ZERO, Duration::ZERO);
     let clients = Clients { entries: u32::MAX, hold: at_once, think: at_once, wish_every: None };
@@ -31,13 +31,13 @@ pub(crate) async fn measure(
     };
     let handled = |it: &Overview| it.received + it.sent.iter().map(|(_, count)| count).sum::<u64>();
     Ok(vec![
-        Row {
+        FigureRow {
             what: format!("{algorithm}, 5 nodes: lock entries per second"),
             measured: format!("{:.0}", rate(|it| it.entries, |_| true)),
             required: "for information",
             met: true,
         },
-        Row {
+        FigureRow {
             what: format!("{algorithm}: messages per second through the busiest node"),
             measured: format!("{:.0}", rate(handled, |it| it.id == 1)),
             required: "for information",

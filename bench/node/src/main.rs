@@ -13,7 +13,7 @@ use habemus_node::cluster::{Blueprint, Cluster, ClusterError, Program};
 use tokio::time::Instant;
 
 /// A measured figure, and what is required of it.
-pub(crate) struct Row {
+pub(crate) struct FigureRow {
     what: String,
     measured: String,
     required: &'static str,
@@ -31,7 +31,7 @@ async fn main() -> ExitCode {
     match measure(Path::new(&program), quick).await {
         Ok(rows) => {
             println!("| measured | figure | required | |\n|---|---|---|---|");
-            for Row { what, measured, required, met } in &rows {
+            for FigureRow { what, measured, required, met } in &rows {
                 let verdict = match (quick, met) {
                     (true, _) => "",
                     (false, true) => "ok",
@@ -50,7 +50,7 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn measure(program: &Path, quick: bool) -> Result<Vec<Row>, ClusterError> {
+async fn measure(program: &Path, quick: bool) -> Result<Vec<FigureRow>, ClusterError> {
     let mut rows = Vec::new();
     let rounds = if quick { 1 } else { 31 };
     rows.push(failover::measure(program, "bully", Duration::from_millis(350), rounds).await?);

@@ -37,7 +37,7 @@ pub const QUICK: u64 = 3_000;
 
 /// One model, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Row {
+pub struct GuaranteeRow {
     /// The algorithm.
     pub algorithm: String,
     /// Its variant, if not the usual one.
@@ -133,7 +133,7 @@ impl Model {
     }
 
     /// Whether this row is about it.
-    pub fn is_of(&self, row: &Row) -> bool {
+    pub fn is_of(&self, row: &GuaranteeRow) -> bool {
         row.algorithm == self.entry.name
             && row.variant.as_deref() == self.variant
             && row.faults == self.faults()
@@ -149,7 +149,7 @@ impl Model {
     }
 
     /// Checks it; `None` if the algorithm cannot be under such circumstances.
-    pub fn check(&self, handle: &CheckHandle) -> Option<(Row, CheckReport)> {
+    pub fn check(&self, handle: &CheckHandle) -> Option<(GuaranteeRow, CheckReport)> {
         let setting = self.setting();
         let options = self.named_options();
         let request = self.request(&options);
@@ -177,7 +177,7 @@ impl Model {
             };
             Some((line.name.clone(), cell))
         });
-        let row = Row {
+        let row = GuaranteeRow {
             algorithm: self.entry.name.to_owned(),
             variant: self.variant.map(str::to_owned),
             faults: self.faults().to_owned(),
@@ -294,13 +294,13 @@ fn checked(request: &Request<'_>, setting: &Setting, handle: &CheckHandle) -> Op
 }
 
 /// The table as it is kept.
-pub fn manifest() -> Vec<Row> {
+pub fn manifest() -> Vec<GuaranteeRow> {
     let lines = include_str!("../guarantees.jsonl").lines();
     lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 /// The table as lines of JSON, as the manifest keeps it.
-pub fn to_lines(rows: &[Row]) -> String {
+pub fn to_lines(rows: &[GuaranteeRow]) -> String {
     let mut text = String::new();
     for row in rows {
         let _ = writeln!(text, "{}", serde_json::to_string(row).unwrap_or_default());
@@ -308,7 +308,7 @@ pub fn to_lines(rows: &[Row]) -> String {
     text
 }
 
-impl Row {
+impl GuaranteeRow {
     /// Whether the algorithm promises this property; variants promise nothing.
     pub fn promises(&self, property: &str) -> bool {
         let promised = |entry: &Entry| entry.promises(property);

@@ -110,7 +110,7 @@ impl<'a> Narrator<'a> {
         let header = Header {
             format: habemus_trace::FORMAT,
             algorithm: facts.entry.name.to_owned(),
-            problem: facts.entry.problem.to_string(),
+            problem: facts.entry.problem,
             title: Some(self.run.title.clone()),
             processes: facts.population.ids.iter().map(|id| id.0).collect(),
             topology: facts.topology.clone(),

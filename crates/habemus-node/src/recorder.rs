@@ -154,6 +154,8 @@ fn read_past(file: &mut File, me: u64) -> io::Result<(u64, Past)> {
 
 #[cfg(test)]
 mod tests {
+    use habemus::ProblemKind;
+
     use super::*;
     use crate::scratch::Scratch;
 
@@ -161,7 +163,7 @@ mod tests {
         Header {
             format: habemus_trace::FORMAT,
             algorithm: "bully".to_owned(),
-            problem: "election".to_owned(),
+            problem: ProblemKind::Election,
             title: None,
             processes: vec![10, 20],
             topology: "complete".to_owned(),

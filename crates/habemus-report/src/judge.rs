@@ -232,6 +232,7 @@ fn typed<T: serde::de::DeserializeOwned>(value: &serde_json::Value) -> Result<T,
 
 #[cfg(test)]
 mod tests {
+    use habemus::ProblemKind;
     use habemus_trace::Header;
 
     use super::*;
@@ -244,7 +245,7 @@ mod tests {
         let header = Header {
             format: habemus_trace::FORMAT,
             algorithm: "coordinator".to_owned(),
-            problem: "mutual exclusion".to_owned(),
+            problem: ProblemKind::MutualExclusion,
             title: None,
             processes: vec![1, 2],
             topology: "complete".to_owned(),

@@ -147,7 +147,7 @@ impl Prepare<'_> {
             Purpose::Play { keep_trace: true } => Attention::Record(Box::new(Header {
                 format: habemus_trace::FORMAT,
                 algorithm: entry.name.to_owned(),
-                problem: entry.problem.to_string(),
+                problem: entry.problem,
                 title: self.scenario.title.clone(),
                 processes: self.scenario.ids.clone(),
                 topology: topology.to_owned(),

@@ -48,6 +48,8 @@ impl MessageDelays {
 
 #[cfg(test)]
 mod tests {
+    use habemus::ProblemKind;
+
     use super::*;
     use crate::{Header, Record};
 
@@ -55,7 +57,7 @@ mod tests {
         let header = Header {
             format: crate::FORMAT,
             algorithm: "bully".to_owned(),
-            problem: "election".to_owned(),
+            problem: ProblemKind::Election,
             title: None,
             processes: vec![1, 2],
             topology: "complete".to_owned(),

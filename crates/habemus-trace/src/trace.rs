@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
-use habemus::Status;
+use habemus::{ProblemKind, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::label::Label;
@@ -28,8 +28,8 @@ pub struct Header {
     pub format: u32,
     /// The algorithm's name in the catalogue.
     pub algorithm: String,
-    /// What it solves: "election", "mutual exclusion", …
-    pub problem: String,
+    /// What it solves.
+    pub problem: ProblemKind,
     /// The scenario's title, if it had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,

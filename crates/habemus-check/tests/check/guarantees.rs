@@ -5,7 +5,9 @@ use std::path::Path;
 
 use habemus::ProblemKind;
 use habemus_check::CheckHandle;
-use habemus_check::guarantees::{EXHIBITS, PROBLEMS, PROCESSES, QUICK, Row, manifest, models, to_lines};
+use habemus_check::guarantees::{
+    EXHIBITS, GuaranteeRow, PROBLEMS, PROCESSES, QUICK, manifest, models, to_lines,
+};
 use habemus_trace::draw;
 
 /// Whether to write the files anew instead of comparing: 1 for the quick rows, all for every row.
@@ -13,7 +15,12 @@ fn rewrite() -> Option<String> {
     std::env::var("HABEMUS_REWRITE").ok()
 }
 
-fn find<'a>(rows: &'a [Row], algorithm: &str, variant: Option<&str>, faults: &str) -> Option<&'a Row> {
+fn find<'a>(
+    rows: &'a [GuaranteeRow],
+    algorithm: &str,
+    variant: Option<&str>,
+    faults: &str,
+) -> Option<&'a GuaranteeRow> {
     rows.iter()
         .find(|row| row.algorithm == algorithm && row.variant.as_deref() == variant && row.faults == faults)
 }
@@ -98,7 +105,7 @@ const PICTURES: &[(&str, Option<&str>, &str, &str)] = &[
     ("interactive-consistency", None, "n = 3, m = 1, 3 betrays", "agreement"),
 ];
 
-fn page(rows: &[Row]) -> String {
+fn page(rows: &[GuaranteeRow]) -> String {
     let mut page = format!(
         "# What each algorithm guarantees\n\n\
          Every algorithm of the catalogue under every kind of fault, with {PROCESSES} processes if the row does not\n\
@@ -119,10 +126,10 @@ fn page(rows: &[Row]) -> String {
          combination is tried. The errata of the notes are on [a page of their own](errata.md).\n"
     );
     for problem in PROBLEMS {
-        let of_problem = |row: &&Row| {
+        let of_problem = |row: &&GuaranteeRow| {
             habemus::catalogue::entry(&row.algorithm).is_ok_and(|entry| entry.problem == problem)
         };
-        let rows: Vec<&Row> = rows.iter().filter(of_problem).collect();
+        let rows: Vec<&GuaranteeRow> = rows.iter().filter(of_problem).collect();
         let mut names: Vec<&String> = rows.iter().flat_map(|row| row.properties.keys()).collect();
         names.sort_unstable();
         names.dedup();
@@ -167,7 +174,7 @@ fn page(rows: &[Row]) -> String {
 /// Shows a counterexample of a row: the command that finds it, and the run.
 fn picture(
     page: &mut String,
-    rows: &[Row],
+    rows: &[GuaranteeRow],
     (algorithm, variant, faults, property): (&str, Option<&str>, &str, &str),
     link: &str,
 ) {

@@ -1,6 +1,6 @@
 //! Counterexamples are repeated by the processes themselves, and by the simulator as scenarios.
 
-use habemus_check::guarantees::{Row, manifest, models};
+use habemus_check::guarantees::{GuaranteeRow, manifest, models};
 use habemus_check::{CheckHandle, ReplayError, replay};
 use habemus_report::Finding;
 use habemus_trace::{Happening, Trace};
@@ -20,7 +20,7 @@ fn counterexamples() -> Vec<(String, String, Trace)> {
     let mut all = Vec::new();
     for model in models() {
         let row = kept.iter().find(|row| model.is_of(row) && row.states <= SECONDS);
-        let is_refuted = |row: &Row| row.properties.values().any(|cell| cell.steps().is_some());
+        let is_refuted = |row: &GuaranteeRow| row.properties.values().any(|cell| cell.steps().is_some());
         let report = row.filter(|row| is_refuted(row)).and_then(|_| model.check(&CheckHandle::default()));
         for line in report.into_iter().flat_map(|(_, report)| report.properties) {
             let faults = model.variant.map_or(model.faults().to_owned(), |variant| format!("({variant})"));

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 use habemus::catalogue;
 use habemus_check::CheckHandle;
-use habemus_check::guarantees::{Row, manifest, models};
+use habemus_check::guarantees::{GuaranteeRow, manifest, models};
 
 use crate::error::CliError;
 use crate::{Outcome, interrupt, output, show};
@@ -70,7 +70,7 @@ impl Guarantees {
         Ok(if different.is_empty() { Outcome::Holds } else { Outcome::Fails })
     }
 
-    fn publish(&self, rows: &[Row], different: &[String]) -> Result<(), CliError> {
+    fn publish(&self, rows: &[GuaranteeRow], different: &[String]) -> Result<(), CliError> {
         if self.json {
             return output::print_json(&rows);
         }

@@ -75,7 +75,7 @@ pub(crate) struct QuorumReport {
     pub(crate) samples: u64,
     pub(crate) target: Option<Target>,
     /// Every majority.
-    pub(crate) table: Vec<Row>,
+    pub(crate) table: Vec<QuorumRow>,
 }
 
 /// A probability, for machines that know no small numbers.
@@ -126,7 +126,7 @@ pub(crate) struct Target {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Row {
+pub(crate) struct QuorumRow {
     pub(crate) quorum: u64,
     /// How many coordinators may be down, and participants can still enter.
     pub(crate) may_be_down: u64,
@@ -170,7 +170,7 @@ impl Quorum {
         };
         let row = |quorum| {
             let one = ForgetfulQuorum::new(self.coordinators, quorum, failure).map_err(complain)?;
-            Ok(Row::new(&one))
+            Ok(QuorumRow::new(&one))
         };
         let report = QuorumReport {
             coordinators: self.coordinators,
@@ -237,9 +237,9 @@ impl Tried {
     }
 }
 
-impl Row {
+impl QuorumRow {
     fn new(one: &ForgetfulQuorum) -> Self {
-        Row {
+        QuorumRow {
             quorum: one.quorum(),
             may_be_down: one.coordinators() - one.quorum(),
             shared: one.shared(),

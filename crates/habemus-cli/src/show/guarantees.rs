@@ -3,14 +3,14 @@
 use std::fmt::Write;
 
 use habemus::catalogue;
-use habemus_check::guarantees::{Cell, Row};
+use habemus_check::guarantees::{Cell, GuaranteeRow};
 use owo_colors::OwoColorize;
 
 use super::{grouped, wrap};
 
 const WIDTH: usize = 80;
 
-pub(crate) fn guarantees(rows: &[Row], different: &[String]) -> String {
+pub(crate) fn guarantees(rows: &[GuaranteeRow], different: &[String]) -> String {
     let mut text = String::new();
     let mut before = String::new();
     for row in rows {
@@ -48,7 +48,7 @@ pub(crate) fn guarantees(rows: &[Row], different: &[String]) -> String {
     text
 }
 
-fn show(row: &Row, name: &str, cell: Cell) -> String {
+fn show(row: &GuaranteeRow, name: &str, cell: Cell) -> String {
     let broken = if row.promises(name) && cell.steps().is_some() { "!" } else { "" };
     // A space that does not break keeps a cell together.
     format!("{}\u{a0}{name}{broken}", cell.show().replace(' ', "\u{a0}"))

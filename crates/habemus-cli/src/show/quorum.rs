@@ -5,7 +5,7 @@ use std::fmt::Write;
 use owo_colors::OwoColorize;
 
 use super::{grouped, plural, wrap};
-use crate::commands::quorum::{QuorumReport, Row, Target, TrialVerdict, Tried};
+use crate::commands::quorum::{QuorumReport, QuorumRow, Target, TrialVerdict, Tried};
 
 const WIDTH: usize = 80;
 /// Of more rows than these, some are left out.
@@ -111,7 +111,7 @@ fn table(report: &QuorumReport, all: bool) -> String {
     text
 }
 
-fn line(row: &Row) -> String {
+fn line(row: &QuorumRow) -> String {
     format!(
         "{:>8} {:>12} {:>8} {:>15} {:>15} {:>15}",
         grouped(row.quorum),

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use habemus_trace::{Dropped, FORMAT, Happening, Header, MessageId, Record, Trace};
+use habemus_trace::{Dropped, Happening, MessageId, Record, Trace};
 
 use super::ClusterError;
 
@@ -27,23 +27,12 @@ pub fn read(path: &Path) -> Result<Option<Trace>, ClusterError> {
     Trace::read(&bytes[..complete]).map(Some).map_err(|why| failed(io::Error::other(why)))
 }
 
-/// Merges the traces of the nodes `ids` and what was seen from outside: crashes, pauses, cuts.
+/// Merges the traces of nodes, each with its identifier, and what was seen from outside: crashes, pauses, cuts.
 ///
 /// Clocks of machines differ a little, so time alone may put a delivery before its sending; the vector clocks
-/// say what must come first.
-pub fn merge(ids: &[u64], traces: Vec<(u64, Option<Trace>)>, notes: &[Record]) -> Trace {
-    let header = traces.iter().find_map(|(_, trace)| trace.as_ref()).map(|trace| trace.header.clone());
-    let header = header.unwrap_or_else(|| Header {
-        format: FORMAT,
-        algorithm: String::new(),
-        problem: String::new(),
-        title: None,
-        processes: ids.to_vec(),
-        topology: String::new(),
-        seed: None,
-        origin: None,
-        cycle: None,
-    });
+/// say what must come first. `None` if no node has recorded anything.
+pub fn merge(traces: Vec<(u64, Option<Trace>)>, notes: &[Record]) -> Option<Trace> {
+    let header = traces.iter().find_map(|(_, trace)| trace.as_ref()).map(|trace| trace.header.clone())?;
     let mut streams: Vec<VecDeque<Record>> = Vec::new();
     for (id, trace) in traces {
         let mut records = trace.map(|trace| trace.records).unwrap_or_default();
@@ -55,7 +44,7 @@ pub fn merge(ids: &[u64], traces: Vec<(u64, Option<Trace>)>, notes: &[Record]) -
     streams.push(notes.iter().filter(|note| note.what != Happening::Crash).cloned().collect());
     let mut records = in_order(streams);
     lose_what_never_arrived(&mut records);
-    Trace { header, records }
+    Some(Trace { header, records })
 }
 
 /// A crash stands between two lives, and takes the count of the clock that the node has left for it.
@@ -134,6 +123,9 @@ fn lose_what_never_arrived(records: &mut Vec<Record>) {
 
 #[cfg(test)]
 mod tests {
+    use habemus::ProblemKind;
+    use habemus_trace::{FORMAT, Header};
+
     use super::*;
 
     fn record(at: u64, process: u64, clock: &[(u64, u32)], what: Happening) -> Record {
@@ -155,7 +147,17 @@ mod tests {
     }
 
     fn trace(records: Vec<Record>) -> Option<Trace> {
-        let header = merge(&[1, 2], Vec::new(), &[]).header;
+        let header = Header {
+            format: FORMAT,
+            algorithm: "bully".to_owned(),
+            problem: ProblemKind::Election,
+            title: None,
+            processes: vec![1, 2],
+            topology: "complete".to_owned(),
+            seed: None,
+            origin: None,
+            cycle: None,
+        };
         Some(Trace { header, records })
     }
 
@@ -168,7 +170,7 @@ mod tests {
             record(50, 2, &[(1, 2), (2, 2)], deliver(0, 1)),
             record(51, 2, &[(1, 2), (2, 3)], send(0, 1)),
         ];
-        let merged = merge(&[1, 2], vec![(1, trace(one)), (2, trace(two))], &[]);
+        let merged = merge(vec![(1, trace(one)), (2, trace(two))], &[]).expect("there is a trace");
         let order: Vec<(u64, u64)> = merged.records.iter().map(|it| (it.process.unwrap(), it.at)).collect();
         assert_eq!(order, [(2, 1), (1, 100), (1, 110), (2, 50), (2, 51)]);
     }
@@ -179,7 +181,7 @@ mod tests {
             vec![start(0, 1, 1), record(5, 1, &[(1, 2)], send(0, 2)), record(30, 1, &[(1, 3)], send(1, 2))];
         let two = vec![start(0, 2, 1), start(40, 2, 3)];
         let crash = Record { at: 20, process: Some(2), clock: BTreeMap::new(), what: Happening::Crash };
-        let merged = merge(&[1, 2], vec![(1, trace(one)), (2, trace(two))], &[crash]);
+        let merged = merge(vec![(1, trace(one)), (2, trace(two))], &[crash]).expect("there is a trace");
         let shown: Vec<String> = merged
             .records
             .iter()
@@ -200,7 +202,7 @@ mod tests {
     #[test]
     fn a_missing_cause_does_not_stop_the_rest() {
         let two = vec![start(1, 2, 1), record(50, 2, &[(1, 2), (2, 2)], deliver(0, 1))];
-        let merged = merge(&[1, 2], vec![(1, None), (2, trace(two))], &[]);
+        let merged = merge(vec![(1, None), (2, trace(two))], &[]).expect("there is a trace");
         assert_eq!(merged.records.len(), 2);
     }
 }

@@ -121,6 +121,9 @@ pub enum ClusterError {
         /// What the system says.
         why: io::Error,
     },
+    /// There is no trace of the run.
+    #[error("no node has recorded anything")]
+    Untraced,
     /// Something that real nodes cannot do.
     #[error("{0}")]
     Impossible(String),
@@ -475,13 +478,13 @@ impl Cluster {
     /// What all nodes have recorded so far, merged, as the trace of one run.
     ///
     /// # Errors
-    /// If a trace cannot be read.
+    /// If a trace cannot be read, or none was written.
     pub fn trace(&self, title: Option<&str>) -> Result<Trace, ClusterError> {
         let end = self.ended.unwrap_or_else(|| self.elapsed().as_nanos() as u64);
         let directory = |id: &u64| self.blueprint.directory.join(format!("node-{id}")).join("trace.jsonl");
         let traces = self.ids().iter().map(|id| merge::read(&directory(id)).map(|trace| (*id, trace)));
         let traces = traces.collect::<Result<Vec<_>, _>>()?;
-        let mut trace = merge::merge(self.ids(), traces, &self.notes);
+        let mut trace = merge::merge(traces, &self.notes).ok_or(ClusterError::Untraced)?;
         trace.header.title = title.map(str::to_owned);
         trace.records.retain(|record| record.at <= end);
         Ok(trace)

@@ -298,7 +298,7 @@ impl Engine {
         Header {
             format: habemus_trace::FORMAT,
             algorithm: facts.algorithm.to_owned(),
-            problem: facts.problem.to_string(),
+            problem: facts.problem,
             title: None,
             processes: facts.population.ids.iter().map(|id| id.0).collect(),
             topology: facts.topology.clone(),

@@ -31,13 +31,13 @@ pub(super) struct Scene<'t> {
     /// The moment with which a cycle begins that the run can repeat for ever, if it does.
     pub(super) cycle: Option<usize>,
     /// The events to draw, in their order.
-    pub(super) moments: Vec<Moment<'t>>,
+    pub(super) moments: Vec<SceneEvent<'t>>,
     /// The messages that are sent, delivered or lost in them.
     pub(super) flights: Vec<Flight<'t>>,
 }
 
 /// One event to draw.
-pub(super) struct Moment<'t> {
+pub(super) struct SceneEvent<'t> {
     /// When.
     pub(super) at: u64,
     /// The line or column of its process.
@@ -122,9 +122,8 @@ impl<'t> Scene<'t> {
     pub(super) fn subtitle(&self) -> String {
         let header = &self.trace.header;
         let seed = header.seed.map(|seed| format!("seed {seed}"));
-        let parts = [&header.algorithm, &header.problem, &header.topology];
-        let parts =
-            parts.into_iter().cloned().chain(seed).filter(|part| !part.is_empty() && *part != self.title);
+        let parts = [header.algorithm.as_str(), header.problem.name(), &header.topology].map(str::to_owned);
+        let parts = parts.into_iter().chain(seed).filter(|part| !part.is_empty() && *part != self.title);
         parts.collect::<Vec<_>>().join(" · ")
     }
 
@@ -175,7 +174,7 @@ impl<'t> Scene<'t> {
             }
             let column = record.process.and_then(|id| columns.get(&id).copied());
             let is_first_start = matches!(record.what, Happening::Start { recovered: false });
-            let mut moment = Moment {
+            let mut moment = SceneEvent {
                 at: record.at,
                 column,
                 step: 0,

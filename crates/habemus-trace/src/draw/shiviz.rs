@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::scene::{Moment, Scene};
+use super::scene::{Scene, SceneEvent};
 use super::words;
 
 /// How ShiViz finds the parts of an event: first the words, then the host and its clock.
@@ -25,7 +25,7 @@ pub(super) fn render(scene: &Scene<'_>) -> String {
 
 /// An event with a clock that counts it.
 struct Event<'s> {
-    moment: &'s Moment<'s>,
+    moment: &'s SceneEvent<'s>,
     process: u64,
     /// The how-manieth event of its process it is in the log.
     rank: usize,

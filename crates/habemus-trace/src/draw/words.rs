@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use habemus::Status;
 
-use super::scene::{Flight, Moment};
+use super::scene::{Flight, SceneEvent};
 use crate::{Dropped, Happening};
 
 /// Something that a process does or suffers without a partner, and that is marked on its line.
@@ -94,7 +94,7 @@ impl Mark {
 }
 
 /// An event as a sentence about its process.
-pub(super) fn sentence(moment: &Moment<'_>, flight: Option<&Flight<'_>>) -> String {
+pub(super) fn sentence(moment: &SceneEvent<'_>, flight: Option<&Flight<'_>>) -> String {
     let message = flight.map_or("?", |flight| flight.label);
     let text = match &moment.record.what {
         Happening::Send { to, label, .. } => format!("sends {label} to {to}"),

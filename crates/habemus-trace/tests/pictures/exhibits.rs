@@ -1,6 +1,6 @@
 //! The runs that the golden pictures show.
 
-use habemus::{Id, Status};
+use habemus::{Id, ProblemKind, Status};
 use habemus_trace::{Dropped, Trace};
 
 use crate::recorder::Recorder;
@@ -29,7 +29,7 @@ fn follows(leader: u64) -> Option<Status> {
 /// Chang–Roberts on the ring 3 · 17 · 24 · 1, started by 17.
 pub(crate) fn chang_roberts() -> Trace {
     let ring = [3, 17, 24, 1];
-    let mut run = Recorder::new("chang-roberts", "election", "ring", &ring)
+    let mut run = Recorder::new("chang-roberts", ProblemKind::Election, "ring", &ring)
         .titled("Chang–Roberts: 17 calls the election, 24 wins", 7);
     run.at(1_000).command(17, "elect", None);
     let mut message = run.send(17, 24, "Election(17)");
@@ -55,7 +55,7 @@ pub(crate) fn chang_roberts() -> Trace {
 
 /// Three clients of a coordinator enter one after the other.
 pub(crate) fn coordinator() -> Trace {
-    let mut run = Recorder::new("coordinator", "mutual exclusion", "complete", &[0, 1, 2, 3])
+    let mut run = Recorder::new("coordinator", ProblemKind::MutualExclusion, "complete", &[0, 1, 2, 3])
         .titled("A coordinator grants the critical section", 42);
     let waiting = Some(Status::Waiting);
     run.at(500).command(1, "acquire", waiting);
@@ -88,7 +88,7 @@ pub(crate) fn coordinator() -> Trace {
 
 /// The coordinator takes a slow client for dead and lets the next one in: two are inside.
 pub(crate) fn two_inside() -> Trace {
-    let mut run = Recorder::new("coordinator", "mutual exclusion", "complete", &[0, 1, 2])
+    let mut run = Recorder::new("coordinator", ProblemKind::MutualExclusion, "complete", &[0, 1, 2])
         .titled("A timeout hurts: the holder was only slow", 3);
     run.at(1_000).command(1, "acquire", Some(Status::Waiting));
     let request = run.send(1, 0, "Request");
@@ -113,7 +113,7 @@ pub(crate) fn two_inside() -> Trace {
 
 /// Bully: the leader 5 crashes, 2 notices, 4 wins; messages are lost, and a cut hides 1 for a while.
 pub(crate) fn bully() -> Trace {
-    let mut run = Recorder::new("bully", "election", "complete", &[1, 2, 3, 4, 5])
+    let mut run = Recorder::new("bully", ProblemKind::Election, "complete", &[1, 2, 3, 4, 5])
         .titled("Bully: 5 crashes, 4 takes over, 5 comes back", 11);
     run.output(5, "leads", Some(Status::Leading));
     let beat = run.send_background(5, 1, "Heartbeat");
@@ -162,8 +162,8 @@ pub(crate) fn bully() -> Trace {
 
 /// A token is lost, nothing happens for two seconds, then a timer makes a new one.
 pub(crate) fn idle() -> Trace {
-    let mut run =
-        Recorder::new("token-ring", "mutual exclusion", "ring", &[1, 2, 3]).titled("A token is lost", 5);
+    let mut run = Recorder::new("token-ring", ProblemKind::MutualExclusion, "ring", &[1, 2, 3])
+        .titled("A token is lost", 5);
     let token = run.send(1, 2, "Token");
     run.at(1_000).deliver(token);
     run.output(2, "enters", Some(Status::Inside));
@@ -181,7 +181,7 @@ pub(crate) fn idle() -> Trace {
 
 /// Two concurrent requests, ordered by their timestamps.
 pub(crate) fn ricart_agrawala() -> Trace {
-    let mut run = Recorder::new("ricart-agrawala", "mutual exclusion", "complete", &[1, 2, 3])
+    let mut run = Recorder::new("ricart-agrawala", ProblemKind::MutualExclusion, "complete", &[1, 2, 3])
         .titled("Ricart–Agrawala: two want to enter at once", 1);
     run.at(1_000).command(1, "acquire", Some(Status::Waiting));
     let first = run.send_all(1, &[2, 3], "Request(41)");
@@ -209,7 +209,8 @@ pub(crate) fn ricart_agrawala() -> Trace {
 /// A leader that only paused: it still believes in itself when it wakes, and a duplicate arrives.
 pub(crate) fn pause() -> Trace {
     use habemus_trace::Happening::{Pause, Resume};
-    let mut run = Recorder::new("omega", "election", "complete", &[1, 2]).titled("A pause is not a crash", 9);
+    let mut run = Recorder::new("omega", ProblemKind::Election, "complete", &[1, 2])
+        .titled("A pause is not a crash", 9);
     run.output(1, "leads", Some(Status::Leading));
     let beat = run.send(1, 2, "Alive(1)");
     run.at(1_000).deliver(beat);
@@ -231,7 +232,8 @@ pub(crate) fn pause() -> Trace {
 /// Chang–Roberts on the ring of eight of the lecture notes.
 pub(crate) fn ring_of_eight() -> Trace {
     let ring = [3, 17, 24, 1, 28, 15, 9, 4];
-    let mut run = Recorder::new("chang-roberts", "election", "ring", &ring).titled("A ring of eight", 2);
+    let mut run =
+        Recorder::new("chang-roberts", ProblemKind::Election, "ring", &ring).titled("A ring of eight", 2);
     run.at(1_000).command(17, "elect", None);
     let mut best = 17;
     let mut at = 1_000;
@@ -255,7 +257,7 @@ pub(crate) fn ring_of_eight() -> Trace {
 /// More processes than fit side by side.
 pub(crate) fn crowd() -> Trace {
     let ids: Vec<u64> = (1..=40).map(|id| id * 11).collect();
-    let mut run = Recorder::new("all-to-all", "election", "complete", &ids).titled("A crowd", 4);
+    let mut run = Recorder::new("all-to-all", ProblemKind::Election, "complete", &ids).titled("A crowd", 4);
     let messages: Vec<u64> = (0..24).map(|i| run.send(ids[i], ids[(i * 7 + 3) % 24], "Candidate")).collect();
     for (i, &message) in messages.iter().enumerate() {
         run.at(1_000 + 37 * i as u64).deliver(message);
@@ -266,7 +268,7 @@ pub(crate) fn crowd() -> Trace {
 
 /// A counterexample of a checker that has no clock: all happens at the time 0.
 pub(crate) fn instant() -> Trace {
-    let mut run = Recorder::new("anonymous-ring", "election", "ring", &[0, 1, 2]);
+    let mut run = Recorder::new("anonymous-ring", ProblemKind::Election, "ring", &[0, 1, 2]);
     run.command(0, "elect", None);
     let a = run.send(0, 1, "VoteForMe");
     run.command(1, "elect", None);
@@ -284,8 +286,8 @@ pub(crate) fn instant() -> Trace {
 /// Six processes tell each other their identifiers: many messages at once, and later starters.
 pub(crate) fn all_to_all() -> Trace {
     let ids = [2, 3, 5, 7, 11, 13];
-    let mut run =
-        Recorder::new("all-to-all", "election", "complete", &ids).titled("Everyone tells everyone", 8);
+    let mut run = Recorder::new("all-to-all", ProblemKind::Election, "complete", &ids)
+        .titled("Everyone tells everyone", 8);
     let mut flights = Vec::new();
     for (index, &from) in ids.iter().enumerate() {
         run.at(200 * index as u64);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use habemus::{Id, Status};
+use habemus::{Id, ProblemKind, Status};
 use habemus_trace::{Dropped, FORMAT, Happening, Header, Label, Record, Trace};
 use serde_json::Value;
 
@@ -53,7 +53,7 @@ pub(crate) fn trace(seed: u64) -> Trace {
     let header = Header {
         format: FORMAT,
         algorithm: numbers.pick(TEXTS).into(),
-        problem: numbers.pick(TEXTS).into(),
+        problem: numbers.pick(&ProblemKind::ALL),
         title: (numbers.below(2) == 0).then(|| numbers.clone_text()),
         processes: processes.clone(),
         topology: numbers.pick(TEXTS).into(),

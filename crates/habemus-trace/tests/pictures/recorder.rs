@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use habemus::Status;
+use habemus::{ProblemKind, Status};
 use habemus_trace::{Dropped, FORMAT, Happening, Header, Label, Record, Trace};
 use serde_json::Value;
 
@@ -25,11 +25,11 @@ struct Posted {
 
 impl Recorder {
     /// A run in which all processes start at once.
-    pub(crate) fn new(algorithm: &str, problem: &str, topology: &str, processes: &[u64]) -> Recorder {
+    pub(crate) fn new(algorithm: &str, problem: ProblemKind, topology: &str, processes: &[u64]) -> Recorder {
         let header = Header {
             format: FORMAT,
             algorithm: algorithm.into(),
-            problem: problem.into(),
+            problem,
             title: None,
             processes: processes.into(),
             topology: topology.into(),

@@ -7,14 +7,14 @@ use super::normal;
 /// The distribution of the delay of an answer. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delays {
-    shape: Shape,
+    shape: Distribution,
     /// How many answers never come.
     lost: f64,
 }
 
 /// What those that do come are like.
 #[derive(Clone, Debug, PartialEq)]
-enum Shape {
+enum Distribution {
     Constant(f64),
     Uniform {
         min: f64,
@@ -34,13 +34,17 @@ enum Shape {
 impl Delays {
     /// Always the same.
     pub fn constant(delay: Duration) -> Self {
-        Shape::Constant(delay.as_secs_f64()).into()
+        Distribution::Constant(delay.as_secs_f64()).into()
     }
 
     /// Anything between the two, equally likely.
     pub fn uniform(min: Duration, max: Duration) -> Self {
         let (min, max) = (min.as_secs_f64(), max.as_secs_f64());
-        if min < max { Shape::Uniform { min, max }.into() } else { Shape::Constant(min.max(max)).into() }
+        if min < max {
+            Distribution::Uniform { min, max }.into()
+        } else {
+            Distribution::Constant(min.max(max)).into()
+        }
     }
 
     /// Memoryless with this mean.
@@ -48,7 +52,7 @@ impl Delays {
         if mean.is_zero() {
             return Self::constant(mean);
         }
-        Shape::Exponential { mean: mean.as_secs_f64() }.into()
+        Distribution::Exponential { mean: mean.as_secs_f64() }.into()
     }
 
     /// With this median, and this standard deviation of the logarithm.
@@ -56,7 +60,7 @@ impl Delays {
         if median.is_zero() || sigma.is_nan() || sigma <= 0.0 {
             return Self::constant(median);
         }
-        Shape::LogNormal { median: median.as_secs_f64(), sigma }.into()
+        Distribution::LogNormal { median: median.as_secs_f64(), sigma }.into()
     }
 
     /// These have been seen, and so many answers never came; `None` if none has been seen.
@@ -64,7 +68,7 @@ impl Delays {
         let mut delays: Vec<f64> = delays.into_iter().map(|delay| delay.as_secs_f64()).collect();
         delays.sort_by(f64::total_cmp);
         let lost = lost as f64 / (lost as f64 + delays.len() as f64);
-        (!delays.is_empty()).then_some(Delays { shape: Shape::Measured(delays), lost })
+        (!delays.is_empty()).then_some(Delays { shape: Distribution::Measured(delays), lost })
     }
 
     /// Of the answers that come, this share is lost on top; it is kept between 0 and 1.
@@ -112,38 +116,40 @@ impl Delays {
         let mistake = mistake * (1.0 - self.lost);
         let mut candidates = vec![0.0];
         match &self.shape {
-            Shape::Constant(delay) => candidates.push(*delay),
+            Distribution::Constant(delay) => candidates.push(*delay),
             // The cost is a straight line from the least to the most.
-            Shape::Uniform { max, .. } => candidates.push(*max),
+            Distribution::Uniform { max, .. } => candidates.push(*max),
             // Where the density has fallen to E/C.
-            Shape::Exponential { mean } => candidates.push(mean * (mistake / (mean * waiting)).ln()),
-            Shape::LogNormal { median, sigma } => {
+            Distribution::Exponential { mean } => candidates.push(mean * (mistake / (mean * waiting)).ln()),
+            Distribution::LogNormal { median, sigma } => {
                 let variance = sigma * sigma;
                 let level = (median * sigma * std::f64::consts::TAU.sqrt() * waiting / mistake).ln();
                 let root = (variance * variance - 2.0 * variance * level).sqrt();
                 candidates.push(median * (root - variance).exp());
             }
-            Shape::Measured(delays) => candidates.extend(delays),
+            Distribution::Measured(delays) => candidates.extend(delays),
         }
         candidates.retain(|candidate| candidate.is_finite() && *candidate >= 0.0);
         candidates
     }
 }
 
-impl From<Shape> for Delays {
-    fn from(shape: Shape) -> Self {
+impl From<Distribution> for Delays {
+    fn from(shape: Distribution) -> Self {
         Delays { shape, lost: 0.0 }
     }
 }
 
-impl Shape {
+impl Distribution {
     fn late(&self, timeout: f64) -> f64 {
         match self {
-            Shape::Constant(delay) => f64::from(timeout < *delay),
-            Shape::Uniform { min, max } => ((max - timeout) / (max - min)).clamp(0.0, 1.0),
-            Shape::Exponential { mean } => (-timeout.max(0.0) / mean).exp(),
-            Shape::LogNormal { median, sigma } => normal::tail((timeout.max(0.0) / median).ln() / sigma),
-            Shape::Measured(delays) => {
+            Distribution::Constant(delay) => f64::from(timeout < *delay),
+            Distribution::Uniform { min, max } => ((max - timeout) / (max - min)).clamp(0.0, 1.0),
+            Distribution::Exponential { mean } => (-timeout.max(0.0) / mean).exp(),
+            Distribution::LogNormal { median, sigma } => {
+                normal::tail((timeout.max(0.0) / median).ln() / sigma)
+            }
+            Distribution::Measured(delays) => {
                 let in_time = delays.partition_point(|delay| *delay <= timeout);
                 (delays.len() - in_time) as f64 / delays.len() as f64
             }

@@ -20,9 +20,9 @@ pub(super) struct Room {
     right: f64,
     top: f64,
     bottom: f64,
-    solid: Vec<Shape>,
+    solid: Vec<ConvexShape>,
     /// Things that are better not covered, and how much that costs.
-    soft: Vec<(Shape, f64)>,
+    soft: Vec<(ConvexShape, f64)>,
 }
 
 /// What a label pays at most for its place before it is left out.
@@ -42,12 +42,12 @@ impl Room {
 
     /// Something that no label may cover.
     pub(super) fn block(&mut self, center: Point, width: f64, height: f64) {
-        self.solid.push(Shape::rectangle(center, RIGHT, width, height));
+        self.solid.push(ConvexShape::rectangle(center, RIGHT, width, height));
     }
 
     /// A line that a label should rather not cover.
     pub(super) fn avoid(&mut self, from: Point, to: Point, cost: f64) {
-        self.soft.push((Shape::new(vec![from, to]), cost));
+        self.soft.push((ConvexShape::new(vec![from, to]), cost));
     }
 
     /// Takes the cheapest of the spots for a text of this size. `own` is the line that the label belongs
@@ -59,7 +59,7 @@ impl Room {
         size: f64,
         own: Option<usize>,
     ) -> Option<Spot> {
-        let mut best: Option<(f64, Spot, Shape)> = None;
+        let mut best: Option<(f64, Spot, ConvexShape)> = None;
         for spot in spots {
             let limit = best.as_ref().map_or(TOO_MUCH, |(cost, ..)| *cost);
             let shape = spot.shape(width, size);
@@ -73,7 +73,7 @@ impl Room {
     }
 
     /// What the place costs; none if it cannot be had for less than the limit.
-    fn cost(&self, shape: &Shape, penalty: f64, limit: f64, own: Option<usize>) -> Option<f64> {
+    fn cost(&self, shape: &ConvexShape, penalty: f64, limit: f64, own: Option<usize>) -> Option<f64> {
         let inside = shape.min.x >= self.left
             && shape.max.x <= self.right
             && shape.min.y >= self.top
@@ -102,38 +102,38 @@ impl Spot {
         Spot { base, direction: RIGHT, penalty }
     }
 
-    fn shape(&self, width: f64, size: f64) -> Shape {
+    fn shape(&self, width: f64, size: f64) -> ConvexShape {
         // Letters rise above the baseline more than they sink below it.
         let up = Point { x: self.direction.y, y: -self.direction.x };
         let center = self.base.shifted(up.x * size * 0.3, up.y * size * 0.3);
-        Shape::rectangle(center, self.direction, width, size * 0.85)
+        ConvexShape::rectangle(center, self.direction, width, size * 0.85)
     }
 }
 
 /// A convex shape: a slanted rectangle, or a line.
 #[derive(Clone, Debug)]
-struct Shape {
+struct ConvexShape {
     corners: Vec<Point>,
     min: Point,
     max: Point,
 }
 
-impl Shape {
-    fn new(corners: Vec<Point>) -> Shape {
+impl ConvexShape {
+    fn new(corners: Vec<Point>) -> ConvexShape {
         let fold = |pick: fn(f64, f64) -> f64, start: f64| {
             let of = |part: fn(&Point) -> f64| corners.iter().map(part).fold(start, pick);
             Point { x: of(|corner| corner.x), y: of(|corner| corner.y) }
         };
         let (min, max) = (fold(f64::min, f64::INFINITY), fold(f64::max, f64::NEG_INFINITY));
-        Shape { corners, min, max }
+        ConvexShape { corners, min, max }
     }
 
-    fn rectangle(center: Point, direction: Point, width: f64, height: f64) -> Shape {
+    fn rectangle(center: Point, direction: Point, width: f64, height: f64) -> ConvexShape {
         let (along, across) = (width / 2.0, height / 2.0);
         let corner = |a: f64, b: f64| {
             center.shifted(direction.x * a - direction.y * b, direction.y * a + direction.x * b)
         };
-        Shape::new(vec![
+        ConvexShape::new(vec![
             corner(-along, -across),
             corner(along, -across),
             corner(along, across),
@@ -143,7 +143,7 @@ impl Shape {
 
     /// Whether the two have a point in common: convex shapes do unless a line parts them, and then a line
     /// along an edge of one of them does.
-    fn touches(&self, other: &Shape) -> bool {
+    fn touches(&self, other: &ConvexShape) -> bool {
         let boxes_meet = self.min.x <= other.max.x
             && other.min.x <= self.max.x
             && self.min.y <= other.max.y
@@ -151,7 +151,7 @@ impl Shape {
         boxes_meet && !self.is_parted_from(other) && !other.is_parted_from(self)
     }
 
-    fn is_parted_from(&self, other: &Shape) -> bool {
+    fn is_parted_from(&self, other: &ConvexShape) -> bool {
         (0..self.corners.len()).any(|index| {
             let from = self.corners[index];
             let to = self.corners[(index + 1) % self.corners.len()];
@@ -179,12 +179,12 @@ mod tests {
 
     #[test]
     fn slanted_shapes_touch_only_where_they_meet() {
-        let label = Shape::rectangle(at(50.0, 50.0), at(0.8, 0.6), 60.0, 10.0);
-        assert!(label.touches(&Shape::new(vec![at(50.0, 0.0), at(50.0, 100.0)])));
-        assert!(label.touches(&Shape::rectangle(at(70.0, 65.0), RIGHT, 8.0, 8.0)));
+        let label = ConvexShape::rectangle(at(50.0, 50.0), at(0.8, 0.6), 60.0, 10.0);
+        assert!(label.touches(&ConvexShape::new(vec![at(50.0, 0.0), at(50.0, 100.0)])));
+        assert!(label.touches(&ConvexShape::rectangle(at(70.0, 65.0), RIGHT, 8.0, 8.0)));
         // Inside the upright box around the label, but beside the label itself.
-        assert!(!label.touches(&Shape::rectangle(at(68.0, 38.0), RIGHT, 8.0, 8.0)));
-        assert!(!label.touches(&Shape::new(vec![at(60.0, 30.0), at(75.0, 42.0)])));
+        assert!(!label.touches(&ConvexShape::rectangle(at(68.0, 38.0), RIGHT, 8.0, 8.0)));
+        assert!(!label.touches(&ConvexShape::new(vec![at(60.0, 30.0), at(75.0, 42.0)])));
     }
 
     #[test]

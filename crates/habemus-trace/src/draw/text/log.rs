@@ -3,7 +3,7 @@
 use super::Page;
 use super::line::{Line, Paint, wrap};
 use crate::Happening;
-use crate::draw::scene::{Moment, Scene};
+use crate::draw::scene::{Scene, SceneEvent};
 use crate::draw::time::Scale;
 use crate::draw::words;
 
@@ -43,7 +43,7 @@ pub(super) fn violation(page: &mut Page, text: &str) {
     }
 }
 
-fn paint(moment: &Moment<'_>) -> Paint {
+fn paint(moment: &SceneEvent<'_>) -> Paint {
     match moment.record.what {
         Happening::Crash | Happening::Drop { .. } | Happening::Cut { .. } | Happening::Violation { .. } => {
             Paint::Bad
