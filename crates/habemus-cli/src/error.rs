@@ -4,9 +4,7 @@ use std::io;
 
 use habemus::catalogue::SetupError;
 use habemus_check::{CheckError, ReplayError};
-use habemus_node::cluster::ClusterError;
-use habemus_node::command::CommandError;
-use habemus_report::{CueError, JudgeError, RunError, UnknownProperty};
+use habemus_report::{CueError, RunError, UnknownProperty};
 use habemus_scenario::{Location, Parsed, ReadError, ScenarioErrors, nearest};
 use habemus_sim::CostError;
 use owo_colors::OwoColorize;
@@ -48,14 +46,6 @@ impl CliError {
                 }
             }
             CliError::ClosedPipe => {}
-        }
-    }
-
-    /// An error of judging a trace, pointing into the file that the scenario came from, if it came from one.
-    pub(crate) fn from_judge(error: JudgeError, parsed: Option<&Parsed>) -> Self {
-        match error {
-            JudgeError::Run(error) => CliError::from_run(error, parsed),
-            error @ JudgeError::Foreign { .. } => CliError::new(error.to_string()),
         }
     }
 
@@ -162,18 +152,6 @@ impl From<CostError> for CliError {
             CostError::Setup(error) => error.into(),
             error => CliError::new(error.to_string()),
         }
-    }
-}
-
-impl From<ClusterError> for CliError {
-    fn from(error: ClusterError) -> Self {
-        CliError::new(error.to_string())
-    }
-}
-
-impl From<CommandError> for CliError {
-    fn from(error: CommandError) -> Self {
-        CliError::new(error.to_string())
     }
 }
 

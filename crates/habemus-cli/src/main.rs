@@ -58,10 +58,13 @@ enum Command {
     /// How likely coordinators that forget let two participants in.
     Quorum(commands::quorum::Quorum),
     /// Run one process of an algorithm as a node on a real network.
+    #[cfg(feature = "nodes")]
     Node(Box<commands::node::Node>),
     /// Run many nodes on this machine, with a console or a scenario file.
+    #[cfg(feature = "nodes")]
     Cluster(Box<commands::cluster::Cluster>),
     /// Make certificates for mutual TLS between nodes, for development.
+    #[cfg(feature = "nodes")]
     Certs(commands::certs::Certs),
     /// Draw a recorded trace.
     Draw(commands::draw::Draw),
@@ -101,8 +104,11 @@ fn main() -> ExitCode {
         Command::Detectors(detectors) => detectors.execute(),
         Command::Timeout(timeout) => timeout.execute(),
         Command::Quorum(quorum) => quorum.execute(),
+        #[cfg(feature = "nodes")]
         Command::Node(node) => node.execute(),
+        #[cfg(feature = "nodes")]
         Command::Cluster(cluster) => cluster.execute(),
+        #[cfg(feature = "nodes")]
         Command::Certs(certs) => certs.execute(),
         Command::Draw(draw) => draw.execute(),
         Command::Completions(completions) => completions.execute(),

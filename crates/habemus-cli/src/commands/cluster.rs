@@ -8,9 +8,9 @@ use std::time::Duration;
 use clap::Args;
 use habemus::{ProblemKind, catalogue};
 use habemus_node::cluster::console::{Console, Reply};
-use habemus_node::cluster::{self, Blueprint, Program, play};
+use habemus_node::cluster::{self, Blueprint, ClusterError, Program, play};
 use habemus_node::{Facts, NodeReport, SupervisorCommand, certs, facts};
-use habemus_report::{Ending, Report, judge};
+use habemus_report::{Ending, JudgeError, Report, judge};
 use habemus_scenario::{Expectations, Parsed, Scenario, TimeModel, TopologyChoice, units};
 use habemus_trace::Happening;
 use tokio::sync::mpsc;
@@ -133,7 +133,10 @@ impl Cluster {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (trace, ending) = runtime.block_on(self.run_nodes(blueprint, &scenario, &facts, parsed))?;
         let report = judge(&request, &scenario.expect, trace, &ending);
-        report.map_err(|error| CliError::from_judge(error, parsed))
+        report.map_err(|error| match error {
+            JudgeError::Run(error) => wrong(error),
+            error @ JudgeError::Foreign { .. } => CliError::new(error.to_string()),
+        })
     }
 
     /// The scenario of the file, or one in which nothing is scripted.
@@ -286,6 +289,12 @@ impl Cluster {
             ))?;
         }
         output::print(&show::report(scenario, report))
+    }
+}
+
+impl From<ClusterError> for CliError {
+    fn from(error: ClusterError) -> Self {
+        CliError::new(error.to_string())
     }
 }
 

@@ -1,7 +1,9 @@
 //! The subcommands, one file each.
 
+#[cfg(feature = "nodes")]
 pub(crate) mod certs;
 pub(crate) mod check;
+#[cfg(feature = "nodes")]
 pub(crate) mod cluster;
 pub(crate) mod completions;
 pub(crate) mod cost;
@@ -10,6 +12,7 @@ pub(crate) mod draw;
 pub(crate) mod errata;
 pub(crate) mod guarantees;
 pub(crate) mod list;
+#[cfg(feature = "nodes")]
 pub(crate) mod node;
 pub(crate) mod quorum;
 pub(crate) mod run;

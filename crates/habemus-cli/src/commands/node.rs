@@ -1,7 +1,7 @@
 //! `habemus node`: one process of an algorithm on a real network.
 
 use clap::Args;
-use habemus_node::command::NodeArgs;
+use habemus_node::command::{CommandError, NodeArgs};
 
 use crate::Outcome;
 use crate::error::CliError;
@@ -30,5 +30,11 @@ impl Node {
                 Ok(Outcome::Fails)
             }
         }
+    }
+}
+
+impl From<CommandError> for CliError {
+    fn from(error: CommandError) -> Self {
+        CliError::new(error.to_string())
     }
 }

@@ -1,6 +1,6 @@
 //! What the command says depends on what it is asked, not on who asks from where.
 
-use crate::support::{command, file, habemus};
+use crate::support::{command, file, habemus, root};
 
 /// A file with an error, in a folder whose path is long, has spaces, and is not ASCII.
 fn far_away() -> String {
@@ -62,4 +62,19 @@ fn the_path_of_a_wrong_file_is_never_broken() {
     let output = habemus(&["run", &far]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains(&format!("{far}:1:13: unknown algorithm `buly`")), "{errors}");
+}
+
+#[test]
+fn the_first_call_builds_without_nodes_only_for_commands_that_need_none() {
+    let script = std::fs::read_to_string(root().join("habemus")).expect("the script is there");
+    let line = script.lines().find(|line| line.trim_start().starts_with("list |")).expect("it lists them");
+    let listed: Vec<&str> = line.trim().trim_end_matches(')').split(" | ").collect();
+    let help = plain(&habemus(&["--help"]).stdout);
+    for name in &listed {
+        let shown = help.lines().any(|line| line.split_whitespace().next() == Some(name));
+        assert!(shown, "there is no command {name}");
+    }
+    for name in ["node", "cluster", "certs", "completions"] {
+        assert!(!listed.contains(&name), "{name} needs what nodes need, or tells of it");
+    }
 }

@@ -1,5 +1,7 @@
 //! The crates' manifests: complete, and of one mind about what they depend on.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::tree::{File, assert_none, files};
 
 fn crates() -> impl Iterator<Item = File> {
@@ -65,4 +67,39 @@ fn nothing_is_chosen_that_nobody_uses() {
     let workspace = workspace.expect("the workspace has a manifest");
     let unused = dependencies(&workspace).into_iter().filter(|(_, line)| !used.contains(&name(line)));
     assert_none(&unused.map(|(number, line)| format!("Cargo.toml:{number}: {line}")).collect::<Vec<_>>());
+}
+
+/// Which versions of each package a lock file has.
+fn locked(file: &File) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for package in file.text.split("[[package]]").skip(1) {
+        let value = |key: &str| {
+            let line = package.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_default();
+            line.trim_matches('"')
+        };
+        found.entry(value("name = ")).or_default().insert(value("version = "));
+    }
+    found
+}
+
+/// With another version of one small package everything above it would be built a second time, for nobody's good.
+#[test]
+fn what_stands_outside_is_built_of_the_same_packages() {
+    let locks = files("", "Cargo.lock");
+    let of_workspace = locks.iter().find(|file| file.path == "Cargo.lock").expect("the workspace has one");
+    let chosen = locked(of_workspace);
+    let mut wrong = Vec::new();
+    // The peers are built in ways of their own.
+    for lock in locks.iter().filter(|lock| !lock.path.contains("/peers/")) {
+        for (name, versions) in locked(lock) {
+            let Some(chosen) = chosen.get(name) else { continue };
+            wrong.extend(versions.difference(chosen).map(|version| {
+                format!(
+                    "{}: {name} {version}; the workspace has {chosen:?} (cargo update --precise)",
+                    lock.path
+                )
+            }));
+        }
+    }
+    assert_none(&wrong);
 }
