@@ -92,7 +92,6 @@ impl LeLann {
 
 /// What it is called, and what it promises: the simulator and the checker hold it to that.
 static ENTRY: Entry = Entry {
-    model: "asynchronous; reliable FIFO links; no crashes",
     model: Model::new(Timing::Asynchronous, &[]),
     promises: &[
         Promise::of("E2"),
