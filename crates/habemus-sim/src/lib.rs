@@ -5,6 +5,7 @@
 //! detectors are, and [`Simulation`] is the engine below
 //! them, for whoever wants to drive a process of their own.
 
+mod by_process;
 mod choices;
 mod cost;
 mod digest;

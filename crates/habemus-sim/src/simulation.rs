@@ -12,6 +12,7 @@ use habemus_report::{CueError, Stream, Use};
 use habemus_scenario::{self as scenario, TimeModel, Until};
 use rustc_hash::FxHashMap;
 
+use crate::by_process::ByProcess;
 use crate::choices::Choices;
 use crate::network::Network;
 use crate::observer::Observer;
@@ -119,6 +120,34 @@ impl Clients {
     }
 }
 
+/// What a scenario brings about, whatever the processes are.
+struct Circumstances {
+    plan: Plan,
+    network: Network,
+    clients: Option<Clients>,
+    choices: Choices,
+    jitter: Stream,
+}
+
+impl Circumstances {
+    fn new(
+        scenario: &scenario::Scenario,
+        surroundings: &Surroundings<'_>,
+        is_ring: bool,
+    ) -> Result<Self, CueError> {
+        let ids = surroundings.ids;
+        let by_link = surroundings.latencies(&scenario.network.links);
+        let ring = is_ring.then_some(ids.len());
+        Ok(Circumstances {
+            plan: Plan::new(scenario, surroundings)?,
+            network: Network::new(&scenario.network, &by_link, ring, scenario.seed),
+            clients: scenario.workload.clone().map(|workload| Clients::new(workload, ids)),
+            choices: Choices::new(&scenario.choices, scenario.seed),
+            jitter: Stream::new(scenario.seed, Use::Jitter),
+        })
+    }
+}
+
 /// A running system.
 pub struct Simulation<P: Process, O: Observer<P>> {
     system: System<P>,
@@ -126,7 +155,7 @@ pub struct Simulation<P: Process, O: Observer<P>> {
     /// What each process is, as its application sees it.
     status: Vec<Status>,
     timers: Timers<P::Timer>,
-    stable: FxHashMap<Address, P::Stable>,
+    stable: ByProcess<P::Stable>,
     queue: Queue<Pending<P, O::Stamp>>,
     network: Network,
     plan: Plan,
@@ -136,7 +165,7 @@ pub struct Simulation<P: Process, O: Observer<P>> {
     oracle: Option<Time>,
     clients: Option<Clients>,
     /// The paused processes, and what waits for them.
-    held_back: FxHashMap<Address, Vec<Pending<P, O::Stamp>>>,
+    held_back: ByProcess<Vec<Pending<P, O::Stamp>>>,
     drift: FxHashMap<Address, LocalClock>,
     /// What waits for the script, while there is one that calls everything.
     stage: Option<Stage<P, O::Stamp>>,
@@ -166,30 +195,27 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         observer: O,
     ) -> Result<Self, CueError> {
         let neighbours = |of: Address| system.topology.neighbours(of).collect();
-        let surroundings = Surroundings::of(&system, &neighbours);
-        let plan = Plan::new(scenario, &surroundings)?;
-        let ring = system.topology.neighbours(Address(0)).nth(1).is_none() && system.len() > 2;
-        let by_link = surroundings.latencies(&scenario.network.links);
-        let network = Network::new(&scenario.network, &by_link, ring.then_some(system.len()), scenario.seed);
-        let clients = scenario.workload.clone().map(|workload| Clients::new(workload, &system.ids));
+        let is_ring = system.topology.neighbours(Address(0)).nth(1).is_none() && system.len() > 2;
+        let Circumstances { plan, network, clients, choices, jitter } =
+            Circumstances::new(scenario, &Surroundings::of(&system, &neighbours), is_ring)?;
         Ok(Simulation {
             slots: system.addresses().map(|_| Slot { process: None, life: 0 }).collect(),
             status: vec![Status::Idle; system.len()],
             timers: Timers::default(),
             system,
-            stable: FxHashMap::default(),
+            stable: ByProcess::default(),
             queue: Queue::default(),
             network,
             plan,
             played: 0,
             oracle: oracle.map(nanos),
             clients,
-            held_back: FxHashMap::default(),
+            held_back: ByProcess::default(),
             drift: FxHashMap::default(),
             stage: (scenario.network.model == TimeModel::Scripted).then(Stage::new),
             missed: Vec::new(),
-            choices: Choices::new(&scenario.choices, scenario.seed),
-            jitter: Stream::new(scenario.seed, Use::Jitter),
+            choices,
+            jitter,
             now: 0,
             events: 0,
             delivered: 0,
@@ -220,9 +246,11 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     /// Gives a command now.
     pub fn command(&mut self, process: Address, command: Command<P>) {
-        if self.held_back.contains_key(&process) {
+        if self.held_back.contains(process) {
             let later = self.in_this_life(process, RareEvent::Client(command));
-            self.held_back.entry(process).or_default().push(later);
+            if let Some(waiting) = self.held_back.get_mut(process) {
+                waiting.push(later);
+            }
         } else if self.is_up(process) {
             self.give_command(process, command);
         }

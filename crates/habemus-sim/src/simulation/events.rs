@@ -25,9 +25,8 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     /// Lets an event take place; says whether it did. It belongs into the loop: a call would copy every event.
     #[inline(always)]
     pub(super) fn happen(&mut self, pending: Pending<P, O::Stamp>) -> bool {
-        let at = pending.at();
         if !self.held_back.is_empty()
-            && let Some(waiting) = self.held_back.get_mut(&at)
+            && let Some(waiting) = self.held_back.get_mut(pending.at())
         {
             waiting.push(pending);
             return false;

@@ -71,7 +71,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         slot.life = slot.life.max(1);
         self.status[address.index()] = Status::Idle;
         self.timers.cancel_all(address);
-        let lost = self.held_back.remove(&address).unwrap_or_default();
+        let lost = self.held_back.remove(address).unwrap_or_default();
         self.observer.noticed(self.now, address, Notice::Crashed);
         for pending in lost {
             if let Pending::Deliver { from, to, stamp, .. } = pending {
@@ -87,9 +87,9 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             return;
         }
         if amnesia {
-            self.stable.remove(&address);
+            self.stable.remove(address);
         }
-        let stable = (!amnesia).then(|| self.stable.get(&address).cloned().unwrap_or_default());
+        let stable = (!amnesia).then(|| self.stable.get(address).cloned().unwrap_or_default());
         self.start_process(address, stable);
         let Some(delay) = self.oracle_delay() else { return };
         for other in self.system.addresses() {
@@ -120,14 +120,14 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     }
 
     fn pause(&mut self, address: Address) {
-        if self.is_up(address) && !self.held_back.contains_key(&address) {
+        if self.is_up(address) && !self.held_back.contains(address) {
             self.held_back.insert(address, Vec::new());
             self.observer.noticed(self.now, address, Notice::Paused);
         }
     }
 
     fn resume(&mut self, address: Address) {
-        let Some(waiting) = self.held_back.remove(&address) else { return };
+        let Some(waiting) = self.held_back.remove(address) else { return };
         self.observer.noticed(self.now, address, Notice::Resumed);
         for pending in waiting {
             self.queue.push(self.now, pending);
