@@ -7,7 +7,7 @@ use habemus::catalogue::{self, Request, Setup, Visitor};
 use habemus_trace::Origin;
 
 use crate::error::CheckError;
-use crate::facts::Facts;
+use crate::facts::SystemFacts;
 use crate::fit::fit;
 use crate::handle::CheckHandle;
 use crate::handlers::{Erased, Handlers};
@@ -61,14 +61,14 @@ impl Visitor for Erase {
     const ON_DETECTORS: bool = false;
 
     fn visit<P: Process>(self, setup: Setup<P>) -> ErasedSystem {
-        let facts = Facts::of(&setup);
+        let facts = SystemFacts::of(&setup);
         ErasedSystem { facts, handlers: Box::new(move || Box::new(Erased::new(&setup))) }
     }
 }
 
 /// A system, whatever its processes are.
 pub(crate) struct ErasedSystem {
-    pub(crate) facts: Facts,
+    pub(crate) facts: SystemFacts,
     /// Its handlers, with fresh numbers.
     pub(crate) handlers: Box<dyn Fn() -> Box<dyn Handlers>>,
 }

@@ -6,7 +6,7 @@ use habemus::{Problem, ProblemKind, Process, Status};
 
 /// A system, but for its processes.
 #[derive(Clone, Debug)]
-pub(crate) struct Facts {
+pub(crate) struct SystemFacts {
     pub(crate) entry: &'static Entry,
     pub(crate) population: Population,
     /// How the processes are connected, to be shown.
@@ -34,9 +34,9 @@ pub(crate) struct Property {
     pub(crate) is_promised: bool,
 }
 
-impl Facts {
+impl SystemFacts {
     pub(crate) fn of<P: Process>(setup: &Setup<P>) -> Self {
-        Facts {
+        SystemFacts {
             entry: setup.entry,
             population: setup.population.clone(),
             topology: setup.topology.clone(),

@@ -2,7 +2,7 @@
 
 use crate::environment::MAX_PARTITIONED;
 use crate::error::CheckError;
-use crate::facts::Facts;
+use crate::facts::SystemFacts;
 use crate::setting::{Budget, MAX_FAULTS, Setting, Start, Timers};
 
 /// A system of at most this many processes can be checked.
@@ -14,7 +14,7 @@ const MAX_STARTERS: usize = 10;
 const MAX_CRASHING_IN_PULSES: usize = 12;
 
 /// The setting as it applies to this system, or why it does not.
-pub(crate) fn fit(facts: &Facts, setting: &Setting) -> Result<Setting, CheckError> {
+pub(crate) fn fit(facts: &SystemFacts, setting: &Setting) -> Result<Setting, CheckError> {
     let unfit = |reason: String| Err(CheckError::Unfit(reason));
     let (name, count) = (facts.entry.name, facts.processes());
     if facts.reads_clock {

@@ -10,7 +10,7 @@ use habemus::{Address, ProblemKind, Status};
 use smallvec::SmallVec;
 
 use crate::branch::Branch;
-use crate::facts::Facts;
+use crate::facts::SystemFacts;
 use crate::handlers::{Effect, Event, Handled, Handlers, Storage};
 use crate::intern::Interner;
 use crate::local::{Body, Item, Local};
@@ -24,7 +24,7 @@ mod symmetry;
 
 /// The processes of one system, numbered.
 pub(crate) struct Numbered {
-    pub(crate) facts: Facts,
+    pub(crate) facts: SystemFacts,
     pub(crate) handlers: Box<dyn Handlers>,
     pub(crate) watching: Box<dyn Watch>,
     locals: Interner<Local>,
@@ -47,7 +47,7 @@ pub(crate) type Outcomes = SmallVec<[Option<Handled>; 1]>;
 impl Numbered {
     /// A system, watched by the monitors of these properties.
     pub(crate) fn new(
-        facts: &Facts,
+        facts: &SystemFacts,
         handlers: Box<dyn Handlers>,
         setting: &Setting,
         properties: &[&'static str],

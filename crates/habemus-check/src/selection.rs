@@ -3,7 +3,7 @@
 use habemus_report::UnknownProperty;
 
 use crate::error::CheckError;
-use crate::facts::{Facts, Property};
+use crate::facts::{Property, SystemFacts};
 use crate::setting::{Properties, Setting};
 
 /// The property that needs to know which request happened before which.
@@ -17,7 +17,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    pub(crate) fn new(facts: &Facts, setting: &Setting) -> Result<Self, CheckError> {
+    pub(crate) fn new(facts: &SystemFacts, setting: &Setting) -> Result<Self, CheckError> {
         let all = facts.properties.clone();
         if let Properties::Named(names) = &setting.properties {
             let is_known = |name: &&String| all.iter().any(|known| known.name.eq_ignore_ascii_case(name));

@@ -16,7 +16,7 @@ use habemus::clock::VectorClock;
 use habemus::{Address, symmetry::Rotation};
 
 use super::{Numbered, Outcomes};
-use crate::facts::Facts;
+use crate::facts::SystemFacts;
 use crate::handlers::{Effect, Handled, Handlers, Part};
 use crate::local::{Body, Item, Local};
 use crate::protocol::{Cause, Trouble};
@@ -46,7 +46,7 @@ pub(super) fn is_shift_invariant(handlers: &dyn Handlers, setting: &Setting) -> 
 
 /// Whether states of this system that differ by a rotation are one: the processes say so, and neither the network nor
 /// what is asked of them tells them apart.
-pub(super) fn is_rotation_symmetric(facts: &Facts, handlers: &dyn Handlers, setting: &Setting) -> bool {
+pub(super) fn is_rotation_symmetric(facts: &SystemFacts, handlers: &dyn Handlers, setting: &Setting) -> bool {
     let n = facts.processes() as u32;
     let linked = |from: u32, to: u32| handlers.linked(Address(from % n), Address(to % n));
     let same = |from: u32| (0..n).all(|to| linked(from, to) == linked(from + 1, to + 1));

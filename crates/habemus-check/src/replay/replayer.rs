@@ -6,7 +6,7 @@ use std::time::Duration;
 use habemus::{Address, Status, Suspicion};
 use habemus_scenario::{Action, Cue, Occasion, Trigger};
 
-use crate::facts::Facts;
+use crate::facts::SystemFacts;
 use crate::handlers::{Effect, Handled, Handlers};
 
 mod cycle;
@@ -15,7 +15,7 @@ mod matching;
 /// All processes, and what is between them. Whatever is of the algorithm's own types is there by number.
 #[derive(Clone)]
 pub(super) struct Replayer<'a> {
-    facts: &'a Facts,
+    facts: &'a SystemFacts,
     handlers: &'a dyn Handlers,
     actors: Vec<Actor>,
     /// Messages on their way, in the order in which they were sent.
@@ -108,7 +108,7 @@ impl Match {
 }
 
 impl<'a> Replayer<'a> {
-    pub(super) fn new(facts: &'a Facts, handlers: &'a dyn Handlers) -> Self {
+    pub(super) fn new(facts: &'a SystemFacts, handlers: &'a dyn Handlers) -> Self {
         let actor = Actor {
             process: None,
             has_lived: false,

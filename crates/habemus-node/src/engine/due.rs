@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::warn;
 
-use super::{Cause, Engine, EngineError};
+use super::{Engine, EngineError, RecordedEvent};
 
 /// What happens late still counts from when it was due, unless it is later than this: then the node has stood
 /// still, and what it missed is not to be made up for.
@@ -56,6 +56,6 @@ impl Engine {
         let label = rung.expect("the machine made the key itself");
         // Pulses must not drift apart, however late they are.
         let base = if self.parts.facts.synchronous { due } else { base };
-        self.carry_out(&name, Cause::Timer(label), step, base).await
+        self.carry_out(&name, RecordedEvent::Timer(label), step, base).await
     }
 }

@@ -8,7 +8,7 @@ use habemus_trace::{Dropped, Happening};
 use tokio::time::Instant;
 use tracing::{debug, info};
 
-use super::{Ask, Cause, Engine, EngineError, Heard};
+use super::{Ask, Engine, EngineError, Heard, RecordedEvent};
 use crate::control::{Moment, NodeReport, SupervisorCommand};
 use crate::faults::Fate;
 use crate::transport::frame::Body;
@@ -38,7 +38,7 @@ impl Engine {
     pub(super) async fn carry_out(
         &mut self,
         name: &str,
-        cause: Cause,
+        cause: RecordedEvent,
         mut step: PlainStep,
         base: Instant,
     ) -> Result<(), EngineError> {
@@ -72,13 +72,13 @@ impl Engine {
     }
 
     /// Writes down what happened to the process, and says which moment it is.
-    fn record_cause(&mut self, of: StepOf<'_>, cause: Cause) -> Option<Moment> {
+    fn record_cause(&mut self, of: StepOf<'_>, cause: RecordedEvent) -> Option<Moment> {
         match cause {
-            Cause::Start { recovered } => {
+            RecordedEvent::Start { recovered } => {
                 self.record(of, Happening::Start { recovered });
                 None
             }
-            Cause::Deliver { from, number, clock, label: Label { kind, text, background } } => {
+            RecordedEvent::Deliver { from, number, clock, label: Label { kind, text, background } } => {
                 let recorder = self.instances.get_mut(of.name).and_then(|it| it.recorder.as_mut());
                 if let Some(recorder) = recorder {
                     recorder.learn(&clock);
@@ -94,17 +94,17 @@ impl Engine {
                 self.record(of, delivery);
                 Some(Moment::Receives(kind))
             }
-            Cause::Timer(Label { text, background, .. }) => {
+            RecordedEvent::Timer(Label { text, background, .. }) => {
                 self.record(of, Happening::Timer { label: text.into(), background });
                 None
             }
-            Cause::Command(Encoded { label, value, status, .. }) => {
+            RecordedEvent::Command(Encoded { label, value, status, .. }) => {
                 self.record(of, Happening::Command { label: label.into(), value, status });
                 None
             }
-            Cause::Suspicion(suspicion) => self.suspicion(of, suspicion),
+            RecordedEvent::Suspicion(suspicion) => self.suspicion(of, suspicion),
             // What comes of it is recorded, and then the end.
-            Cause::Stop => None,
+            RecordedEvent::Stop => None,
         }
     }
 

@@ -129,7 +129,7 @@ pub(crate) struct Engine {
 }
 
 /// What happened to a process, as it is recorded.
-enum Cause {
+enum RecordedEvent {
     Start { recovered: bool },
     Deliver { from: Address, number: u64, clock: Vec<(u32, u32)>, label: Label },
     Timer(Label),
@@ -290,7 +290,7 @@ impl Engine {
                 peer.send(&Body::Open { name: name.to_owned() }, WhileAway::Keep);
             }
         }
-        self.carry_out(name, Cause::Start { recovered: recovered.is_some() }, step, base).await
+        self.carry_out(name, RecordedEvent::Start { recovered: recovered.is_some() }, step, base).await
     }
 
     fn header(&self) -> Header {
@@ -377,7 +377,7 @@ impl Engine {
         match instance.machine.message(from, &bytes, elapsed, &mut step) {
             Ok(label) => {
                 self.tally.received += 1;
-                self.carry_out(&name, Cause::Deliver { from, number, clock, label }, step, base).await
+                self.carry_out(&name, RecordedEvent::Deliver { from, number, clock, label }, step, base).await
             }
             Err(why) => {
                 warn!(peer = self.id(from), %why, "broke a connection off");
@@ -416,7 +416,7 @@ impl Engine {
                 if let (Some(status), Status::Idle) = (command.status, instance.status) {
                     instance.status = status;
                 }
-                self.carry_out(name, Cause::Command(command), step, base).await?;
+                self.carry_out(name, RecordedEvent::Command(command), step, base).await?;
                 Ok(Ok(()))
             }
             None => {
@@ -435,7 +435,7 @@ impl Engine {
         let Some(instance) = self.instances.get_mut(name) else { return Ok(()) };
         let mut step = std::mem::take(&mut self.step);
         instance.machine.suspicion(suspicion, elapsed, &mut step);
-        self.carry_out(name, Cause::Suspicion(suspicion), step, now).await
+        self.carry_out(name, RecordedEvent::Suspicion(suspicion), step, now).await
     }
 
     fn id(&self, address: Address) -> u64 {

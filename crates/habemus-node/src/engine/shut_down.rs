@@ -7,7 +7,7 @@ use habemus_trace::Happening;
 use tokio::time::Instant;
 use tracing::info;
 
-use super::{Cause, Engine, EngineError};
+use super::{Engine, EngineError, RecordedEvent};
 use crate::transport::WhileAway;
 use crate::transport::frame::Body;
 
@@ -49,7 +49,7 @@ impl Engine {
             let Some(instance) = self.instances.get_mut(&name) else { continue };
             let mut step = std::mem::take(&mut self.step);
             instance.machine.stop(elapsed, &mut step);
-            self.carry_out(&name, Cause::Stop, step, now).await?;
+            self.carry_out(&name, RecordedEvent::Stop, step, now).await?;
         }
         let at = self.clock.wall.at(Instant::now());
         for instance in self.instances.values_mut() {

@@ -98,18 +98,23 @@ fn names_use_the_terms_of_art() {
 /// Types that have named several things: each names one in the whole tree.
 const ONCE: &[&str] = &[
     "Act",
+    "Cause",
     "CheckVerdict",
     "Control",
     "Deed",
+    "Facts",
     "Finding",
     "Location",
+    "Moment",
     "ObservedEvent",
     "Order",
     "Plan",
     "PropertyLine",
     "Report",
+    "Row",
     "RowContent",
     "Said",
+    "Shape",
     "VisitOrder",
     "What",
 ];
