@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use habemus::{
     Address, Context, Effect, Event, EventOf, Message, Problem, Process, Status, Step, Suspicion, System,
-    Topology,
+    Topology, election,
 };
 
 use crate::Random;
@@ -17,7 +17,7 @@ pub(crate) struct Erased<P: Process> {
     system: Arc<System<P>>,
     me: Address,
     labels: Labels,
-    process: Option<P>,
+    pub(crate) process: Option<P>,
     step: Step<P>,
     random: Random,
 }
@@ -28,16 +28,35 @@ impl<P: Process> Erased<P> {
     }
 
     fn unstarted(system: Arc<System<P>>, me: Address, labels: Labels) -> Box<dyn Machine> {
+        Box::new(Erased::new(system, me, labels))
+    }
+
+    pub(crate) fn new(system: Arc<System<P>>, me: Address, labels: Labels) -> Self {
         let (process, step, random) = (None, Step::default(), Random::new());
-        Box::new(Erased::<P> { system, me, labels, process, step, random })
+        Erased { system, me, labels, process, step, random }
+    }
+
+    /// Another one, not started.
+    pub(crate) fn another(&self) -> Self {
+        Erased::new(Arc::clone(&self.system), self.me, self.labels)
+    }
+
+    /// Lets something happen to the process that is no event of its own.
+    pub(crate) fn with(
+        &mut self,
+        now: Duration,
+        out: &mut PlainStep,
+        happens: impl FnOnce(&mut P, &mut Context<'_, P>),
+    ) {
+        let Some(process) = &mut self.process else { return };
+        let mut cx = Context::new(self.me, &self.system, now, &mut self.step, &mut self.random);
+        happens(process, &mut cx);
+        self.translate(out);
     }
 
     fn handle(&mut self, event: EventOf<P>, now: Duration, out: &mut PlainStep) {
         // Nothing happens to a process that has not started.
-        let Some(process) = &mut self.process else { return };
-        let mut cx = Context::new(self.me, &self.system, now, &mut self.step, &mut self.random);
-        event.dispatch(process, &mut cx);
-        self.translate(out);
+        self.with(now, out, |process, cx| event.dispatch(process, cx));
     }
 
     fn translate(&mut self, out: &mut PlainStep) {
@@ -72,6 +91,11 @@ impl<P: Process> Machine for Erased<P> {
 
     fn blank(&self) -> Vec<u8> {
         encode(&P::Stable::default())
+    }
+
+    fn renumbered(&self, stored: &[u8]) -> Option<Vec<u8>> {
+        let stored = postcard::from_bytes(stored).ok()?;
+        P::renumbered(stored).map(|stable| encode(&stable))
     }
 
     fn start(&mut self, recovered: Option<&[u8]>, now: Duration, out: &mut PlainStep) -> Result<(), Garbled> {
@@ -118,10 +142,15 @@ impl<P: Process> Machine for Erased<P> {
     }
 
     fn stop(&mut self, now: Duration, out: &mut PlainStep) {
-        let Some(process) = &mut self.process else { return };
-        let mut cx = Context::new(self.me, &self.system, now, &mut self.step, &mut self.random);
-        process.on_stop(&mut cx);
-        self.translate(out);
+        self.with(now, out, Process::on_stop);
+    }
+
+    fn lease(&self) -> Option<Vec<u8>> {
+        self.process.as_ref()?.lease(&self.system).map(|timer| encode(&timer))
+    }
+
+    fn leadership(&self) -> Option<election::Output> {
+        self.process.as_ref()?.leadership(&self.system)
     }
 
     fn next_command(&self, status: &Status) -> Option<String> {

@@ -27,6 +27,8 @@ pub struct Facts {
     pub synchronous: bool,
     /// After how long somebody who knows must say who crashed; `None`: nobody must.
     pub oracle: Option<Duration>,
+    /// For how long at most its processes bind themselves by what they say; `None`: no time ends it.
+    pub longest_lease: Option<Duration>,
     /// Whether it never comes to rest.
     pub perpetual: bool,
 }

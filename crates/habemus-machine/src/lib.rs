@@ -14,12 +14,15 @@ mod facts;
 mod machine;
 mod plain;
 mod random;
+mod sharing;
 
 use erased::Erased;
 pub use facts::Facts;
+pub use habemus::mutex::elected::Standing;
 pub use machine::Machine;
 pub use plain::{Encoded, Garbled, Label, Labels, PlainEffect, PlainStep};
 pub use random::Random;
+pub use sharing::{shared_memory, sharing};
 
 /// Makes the process at the address `me` in the system that `request` describes. `labels` says whether
 /// anybody reads them.
@@ -54,6 +57,7 @@ pub fn erase<P: Process>(setup: Setup<P>, me: Address, labels: Labels) -> (Facts
         topology: setup.topology,
         synchronous: setup.synchronous,
         oracle: setup.oracle,
+        longest_lease: P::longest_lease(&setup.system),
         perpetual: setup.perpetual,
     };
     (facts, Erased::boxed(setup.system, me, labels))

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use habemus::election::Output;
+use habemus::mutex::elected::Standing;
 use habemus::{Address, Status, Suspicion};
 
 use crate::plain::{Encoded, Garbled, Label, PlainStep};
@@ -13,6 +15,9 @@ pub trait Machine: Send {
 
     /// What stable storage holds before anything was stored.
     fn blank(&self) -> Vec<u8>;
+
+    /// What stable storage holds after the processes have got other addresses; `None` if that is impossible.
+    fn renumbered(&self, stored: &[u8]) -> Option<Vec<u8>>;
 
     /// Starts it; `recovered` is what stable storage held, `None` at the first start.
     ///
@@ -46,6 +51,24 @@ pub trait Machine: Send {
 
     /// It is about to be stopped in good order.
     fn stop(&mut self, now: Duration, out: &mut PlainStep);
+
+    /// The key of the timer at whose end it is over with what the process has told its application, unless
+    /// that is renewed; `None`: no time ends it.
+    fn lease(&self) -> Option<Vec<u8>>;
+
+    /// What the election in it says, if there is one that locks can share.
+    fn leadership(&self) -> Option<Output>;
+
+    /// The election that this lock shares with others says something. Others do not listen.
+    fn tell_standing(&mut self, standing: Standing, now: Duration, out: &mut PlainStep) {
+        let _ = (standing, now, out);
+    }
+
+    /// If it is a lock that shares its election and can be forgotten: how many grants there were in this
+    /// term.
+    fn at_rest(&self) -> Option<u64> {
+        None
+    }
 
     /// What a client that works in a loop asks next, when the process has come to this status.
     fn next_command(&self, status: &Status) -> Option<String>;

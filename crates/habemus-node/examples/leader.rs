@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Who leads? The watch always holds the latest answer.
     let mut leadership = nodes[0].election()?.leader();
-    let first = leadership.wait_for(|now| now.leader.is_some()).await?.leader.unwrap_or_default();
+    let first = leadership.wait_for(|now| now.leader().is_some()).await?.leader().unwrap_or_default();
     println!("node {first} leads");
 
     // The leader goes; one of the others hears that it is elected.

@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..2 {
         for node in &nodes[1..] {
             let guard = node.locks()?.acquire("orders").await?;
-            let token = guard.token().unwrap_or_default();
+            let token = guard.token();
             println!("node {} writes with token {token}: {}", node.id(), resource.write(token));
             // Dropping the guard gives the lock back.
         }

@@ -74,6 +74,14 @@ pub struct NodeArgs {
     /// When to start, in seconds since 1970: all nodes of an algorithm that works in pulses need the same.
     #[arg(long, value_name = "SECONDS", env = "HABEMUS_BEGIN_AT")]
     begin_at: Option<f64>,
+    /// Counts changes of settings on which all nodes must agree: the new ones are given to one node after the
+    /// other, with a greater number [default: 1].
+    #[arg(long, value_name = "NUMBER", env = "HABEMUS_EPOCH")]
+    epoch: Option<u64>,
+    /// This is the first start of this node, on an empty data directory. Never say so of a node that has run
+    /// before.
+    #[arg(long)]
+    new: bool,
     /// Where to keep what must survive a crash.
     #[arg(long, value_name = "DIR", env = "HABEMUS_DATA")]
     data: Option<PathBuf>,
@@ -142,6 +150,7 @@ struct File {
     options: BTreeMap<String, toml::Value>,
     pulse: Option<String>,
     begin_at: Option<f64>,
+    epoch: Option<u64>,
     data: Option<PathBuf>,
     trace: bool,
     http: Option<String>,
@@ -245,7 +254,9 @@ impl NodeArgs {
     /// # Errors
     /// If the input makes no sense, or the node cannot go on.
     pub fn run(&self) -> Result<(), CommandError> {
-        self.run_settings(self.settings()?, Box::new(Subject::of_the_catalogue))
+        let mut settings = self.settings()?;
+        settings.choose_safe_defaults();
+        self.run_settings(settings, Box::new(Subject::of_the_catalogue))
     }
 
     /// As [`run`](NodeArgs::run), with an algorithm that need not be in the catalogue: see [`main_with`].
@@ -378,6 +389,8 @@ impl NodeArgs {
             options,
             pulse,
             begin_at,
+            epoch: self.epoch.or(file.epoch).unwrap_or(1),
+            first_start: self.new,
             data,
             trace: self.trace || file.trace || (self.supervised && !self.untraced),
             trace_zero: 0,

@@ -4,17 +4,41 @@ use habemus::election::Output;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::engine::{Ask, Heard};
+use crate::lease::Lease;
 use crate::node::NodeError;
 
-/// What a node knows of the leadership.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a node knows of the leadership. It is safe to keep: once the node's own leadership is over it says
+/// so, even if the node is stuck.
+#[derive(Clone, Debug, Default)]
 pub struct Leadership {
+    leader: Option<u64>,
+    term: u64,
+    /// For how long the node itself leads, if it said that it does.
+    lease: Option<Lease>,
+}
+
+impl Leadership {
     /// Who leads, as far as this node knows. On an anonymous ring only the leader knows who leads.
-    pub leader: Option<u64>,
-    /// Whether this node leads.
-    pub leading: bool,
+    pub fn leader(&self) -> Option<u64> {
+        self.leader.filter(|_| self.lease.as_ref().is_none_or(Lease::is_valid))
+    }
+
+    /// Whether this node leads, at this moment. Where the algorithm has leases (the majority election), never
+    /// after its lease.
+    pub fn is_leading(&self) -> bool {
+        self.lease.as_ref().is_some_and(Lease::is_valid)
+    }
+
     /// The term of the leadership; 0 where the algorithm has none.
-    pub term: u64,
+    pub fn term(&self) -> u64 {
+        self.term
+    }
+
+    /// For how long this node leads, if it does. Elections without leases have no bound: a node that is
+    /// stopped or cut off may believe that it leads while another does.
+    pub fn lease(&self) -> Option<&Lease> {
+        self.lease.as_ref()
+    }
 }
 
 /// What happens to a node's own leadership.
@@ -82,31 +106,80 @@ async fn follow(
     events: broadcast::Sender<ElectionEvent>,
 ) {
     let (to, mut outputs) = mpsc::unbounded_channel();
-    if asks.send(Ask::Listen { name: String::new(), to }).await.is_err() {
+    let (done, _) = oneshot::channel();
+    if asks.send(Ask::Listen { name: String::new(), to, done }).await.is_err() {
         return;
     }
     drop(asks);
-    while let Some(Heard(bytes)) = outputs.recv().await {
-        let Ok(output) = postcard::from_bytes::<Output>(&bytes) else { continue };
-        let before = *leadership.borrow();
+    // The term in which the application believes that this node leads.
+    let mut led: Option<u64> = None;
+    loop {
+        let lease = leadership.borrow().lease.clone();
+        let ran_out = async {
+            match (&lease, led) {
+                (Some(lease), Some(_)) => lease.run_out().await,
+                _ => std::future::pending().await,
+            }
+        };
+        let heard = tokio::select! {
+            // What the node says is newer than what it said.
+            biased;
+            heard = outputs.recv() => heard,
+            () = ran_out => {
+                if let Some(term) = led.take() {
+                    let _ = events.send(ElectionEvent::Lost { term });
+                }
+                leadership.send_replace(Leadership::default());
+                continue;
+            }
+        };
+        let Some(Heard { output, lease: renewed }) = heard else { break };
+        let Ok(output) = postcard::from_bytes::<Output>(&output) else { continue };
         let now = match output {
-            Output::Leads { term } => Leadership { leader: Some(id), leading: true, term },
+            Output::Leads { term } => Leadership { leader: Some(id), term, lease: Some(renewed) },
             Output::Follows { leader, term } => {
-                Leadership { leader: leader.map(|leader| leader.0), leading: false, term }
+                Leadership { leader: leader.map(|leader| leader.0), term, lease: None }
             }
             Output::Leaderless => Leadership::default(),
         };
-        if before.leading && !(now.leading && now.term == before.term) {
-            let _ = events.send(ElectionEvent::Lost { term: before.term });
-        }
-        if now.leading && !(before.leading && now.term == before.term) {
-            let _ = events.send(ElectionEvent::Elected { term: now.term });
+        let leads = now.lease.as_ref().map(|_| now.term);
+        // The same term under a new lease: the old one had run out in the meantime.
+        if let Some(term) = led.take() {
+            let _ = events.send(ElectionEvent::Lost { term });
         }
         leadership.send_replace(now);
+        if let Some(term) = leads {
+            let _ = events.send(ElectionEvent::Elected { term });
+        }
+        led = leads;
     }
     // The node has stopped, and a node that has stopped leads nobody.
-    let last = leadership.send_replace(Leadership::default());
-    if last.leading {
-        let _ = events.send(ElectionEvent::Lost { term: last.term });
+    leadership.send_replace(Leadership::default());
+    if let Some(term) = led {
+        let _ = events.send(ElectionEvent::Lost { term });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::clock::BootInstant;
+
+    #[tokio::test]
+    async fn the_end_of_a_lease_is_told_although_the_node_says_nothing() {
+        let (asks, mut asked) = mpsc::channel(4);
+        let handle = ElectionHandle::new(7, asks);
+        let (mut leader, mut events) = (handle.leader(), handle.events());
+        let Some(Ask::Listen { to, .. }) = asked.recv().await else { panic!("it listens") };
+        let lease = Lease::until(Some(BootInstant::now() + Duration::from_millis(50)));
+        let output = postcard::to_allocvec(&Output::Leads { term: 3 }).unwrap();
+        to.send(Heard { output, lease }).unwrap();
+        let kept = leader.wait_for(|now| now.leader == Some(7)).await.unwrap().clone();
+        assert_eq!(events.recv().await, Ok(ElectionEvent::Elected { term: 3 }));
+        assert_eq!(events.recv().await, Ok(ElectionEvent::Lost { term: 3 }));
+        assert!(!kept.is_leading() && kept.leader().is_none());
+        assert!(leader.borrow_and_update().leader().is_none());
     }
 }

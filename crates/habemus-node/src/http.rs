@@ -19,12 +19,14 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{sleep, timeout};
 use tracing::{debug, warn};
 
 use crate::control::Overview;
+use crate::election::Leadership;
 use crate::engine::Ask;
+use crate::lease::Lease;
 use crate::transport::{Shared, Traffic};
 
 /// A process that has not reacted for so long is not healthy.
@@ -33,7 +35,12 @@ const REACTION_LIMIT: Duration = Duration::from_secs(1);
 const REQUEST_LIMIT: Duration = Duration::from_secs(5);
 
 /// Serves for ever.
-pub(crate) async fn serve(socket: TcpListener, asks: mpsc::Sender<Ask>, endpoint: Shared) {
+pub(crate) async fn serve(
+    socket: TcpListener,
+    asks: mpsc::Sender<Ask>,
+    leadership: Option<watch::Receiver<Leadership>>,
+    endpoint: Shared,
+) {
     // The node must be able to stop although this task could still ask.
     let asks = asks.downgrade();
     loop {
@@ -45,11 +52,12 @@ pub(crate) async fn serve(socket: TcpListener, asks: mpsc::Sender<Ask>, endpoint
                 continue;
             }
         };
-        let (asks, endpoint) = (asks.clone(), Shared::clone(&endpoint));
+        let (asks, leadership, endpoint) = (asks.clone(), leadership.clone(), Shared::clone(&endpoint));
         tokio::spawn(async move {
             let service = service_fn(move |request| {
-                let (asks, endpoint) = (asks.clone(), Shared::clone(&endpoint));
-                async move { Ok::<_, Infallible>(answer(&request, asks, &endpoint).await) }
+                let (asks, leadership, endpoint) =
+                    (asks.clone(), leadership.clone(), Shared::clone(&endpoint));
+                async move { Ok::<_, Infallible>(answer(&request, asks, leadership, &endpoint).await) }
             });
             let connection = hyper::server::conn::http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -65,6 +73,7 @@ pub(crate) async fn serve(socket: TcpListener, asks: mpsc::Sender<Ask>, endpoint
 async fn answer(
     request: &Request<Incoming>,
     asks: mpsc::WeakSender<Ask>,
+    leadership: Option<watch::Receiver<Leadership>>,
     endpoint: &Shared,
 ) -> Response<Full<Bytes>> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
@@ -75,6 +84,10 @@ async fn answer(
         let paths = "there are: /health, /status, /leader, /metrics\n".to_owned();
         return text(StatusCode::NOT_FOUND, "text/plain", paths);
     }
+    if path == "/leader" {
+        // This must be true on time, so the process, which may be late, is not asked.
+        return leader(&leadership.map(|now| now.borrow().clone()).unwrap_or_default());
+    }
     let Some(overview) = overview(asks).await else {
         return text(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -84,13 +97,6 @@ async fn answer(
     };
     match path {
         "/health" => text(StatusCode::OK, "text/plain", "ok\n".to_owned()),
-        "/leader" => {
-            let status = if overview.leader.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
-            let leading = overview.leader == Some(overview.id);
-            let leader =
-                serde_json::json!({"leader": overview.leader, "term": overview.term, "leading": leading});
-            text(status, "application/json", format!("{leader}\n"))
-        }
         "/metrics" => {
             let kind = "text/plain; version=0.0.4; charset=utf-8";
             text(StatusCode::OK, kind, metrics(&overview, &endpoint.traffic))
@@ -100,6 +106,18 @@ async fn answer(
             text(StatusCode::OK, "application/json", json + "\n")
         }
     }
+}
+
+/// Who leads, and if it is this node, for how many milliseconds it can be sure of it; null: no time ends it.
+fn leader(now: &Leadership) -> Response<Full<Bytes>> {
+    let (known, leading) = (now.leader(), now.is_leading());
+    let status = if known.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
+    let mut leader = serde_json::json!({"leader": known, "term": now.term(), "leading": leading});
+    if leading {
+        let remaining = now.lease().and_then(Lease::remaining).map(|rest| rest.as_millis() as u64);
+        leader["valid_for_ms"] = remaining.into();
+    }
+    text(status, "application/json", format!("{leader}\n"))
 }
 
 async fn overview(asks: mpsc::WeakSender<Ask>) -> Option<Overview> {

@@ -5,7 +5,8 @@
 //! asks it for what it needs:
 //!
 //! - [`Node::election`]: who leads, as a watch, and events when this node is elected or loses its leadership.
-//! - [`Node::locks`]: named locks; a guard carries its fencing token and releases when dropped.
+//! - [`Node::locks`]: named locks; a guard carries its fencing token, is renewed while it lives and releases
+//!   when dropped. A node of the majority election has both.
 //!
 //! # Example
 //! Three nodes in one program elect a leader. In real life each is a program of its own, on a machine of its
@@ -25,13 +26,14 @@
 //!     }
 //! }
 //! let mut leadership = nodes[0].election()?.leader();
-//! let known = leadership.wait_for(|now| now.leader.is_some()).await?;
-//! println!("node {} leads in term {}", known.leader.unwrap_or_default(), known.term);
+//! let known = leadership.wait_for(|now| now.leader().is_some()).await?;
+//! println!("node {} leads in term {}", known.leader().unwrap_or_default(), known.term());
 //! # Ok(())
 //! # }
 //! ```
 
 pub mod certs;
+mod clock;
 pub mod cluster;
 #[cfg(feature = "command")]
 pub mod command;
@@ -40,8 +42,10 @@ mod election;
 mod engine;
 mod faults;
 mod http;
+mod lease;
 mod lock;
 mod node;
+mod record;
 mod recorder;
 #[cfg(test)]
 mod scratch;
@@ -52,16 +56,23 @@ mod timers;
 mod tls;
 pub mod transport;
 
+pub use clock::BootInstant;
 pub use control::{Clients, Moment, NodeReport, Overview, SupervisorCommand};
 pub use election::{ElectionEvent, ElectionHandle, Leadership};
-pub use engine::{EngineError, Listener, MAX_HELD, MAX_HELD_BYTES};
+pub use engine::{EngineError, Listener, MAX_HELD, MAX_HELD_BYTES, SHARED_LEASE};
 pub use habemus_machine::{Facts, facts};
-pub use lock::{LockError, LockGuard, Locks};
+pub use lease::Lease;
+pub use lock::{LockError, LockGuard, Locks, UnfencedGuard, UnfencedLocks};
 pub use node::{Node, NodeError, SupervisorHandle};
-pub use settings::{Settings, SettingsError};
+pub use settings::{Settings, SettingsError, add_safe_defaults};
 pub use tls::{TlsError, TlsFiles, certificate_name};
 
-/// A node has at most so many locks with names.
+/// A node has at most so many locks with names in use at once, where they share its election: with the
+/// algorithms majority and elected-coordinator (by majority). Those that nobody uses are forgotten.
 pub const MAX_LOCKS: usize = 1024;
+
+/// A node has at most so many locks with names of any other algorithm: each is a process of its own, with
+/// timers, storage and perhaps an election of its own, and is never forgotten.
+pub const MAX_LOCK_PROCESSES: usize = 64;
 
 pub use habemus_scenario::is_name;

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use habemus::catalogue::Setup;
 use habemus::{ProblemKind, Process};
@@ -15,7 +16,8 @@ use crate::control::{NodeReport, Overview, SupervisorCommand};
 use crate::election::ElectionHandle;
 use crate::engine::{Ask, Engine, EngineError, Listener, Parts};
 use crate::http;
-use crate::lock::Locks;
+use crate::lock::{Locks, UnfencedLocks};
+use crate::record::{FirstStart, Memory, Opened};
 use crate::settings::{Settings, SettingsError};
 use crate::store::{Directory, Identity, StoreError};
 use crate::subject::Subject;
@@ -71,6 +73,7 @@ pub struct Node {
     http: Option<String>,
     facts: Facts,
     asks: mpsc::Sender<Ask>,
+    locks: UnfencedLocks,
     engine: Option<JoinHandle<Result<(), EngineError>>>,
     helpers: Vec<JoinHandle<()>>,
 }
@@ -89,6 +92,8 @@ impl Node {
     /// # Errors
     /// As [`start`](Node::start).
     pub async fn start_reporting(settings: Settings, listener: Option<Listener>) -> Result<Node, NodeError> {
+        let mut settings = settings;
+        settings.choose_safe_defaults();
         let labels = Labels::of_a_run(settings.trace || listener.is_some());
         let subject = Subject::of_the_catalogue(&settings, labels)?;
         Node::launch(settings, subject, listener).await
@@ -125,8 +130,8 @@ impl Node {
     /// let election = nodes[0].election()?;
     /// election.elect().await?;
     /// let mut leadership = election.leader();
-    /// let known = leadership.wait_for(|now| now.leader.is_some()).await?;
-    /// assert_eq!(known.leader, Some(3));
+    /// let known = leadership.wait_for(|now| now.leader().is_some()).await?;
+    /// assert_eq!(known.leader(), Some(3));
     /// # Ok(())
     /// # }
     /// ```
@@ -141,15 +146,11 @@ impl Node {
         subject: Subject,
         listener: Option<Listener>,
     ) -> Result<Node, NodeError> {
-        let Subject { facts, machine, me, agreement } = subject;
-        if facts.synchronous && !settings.supervised && settings.begin_at.is_none() {
-            return Err(SettingsError::Pulses(settings.algorithm).into());
-        }
         let tls = settings.tls.as_ref().map(|files| Tls::new(files, settings.id)).transpose()?;
         let socket = bind(&settings.listen).await?;
-        let address = local_address(&socket, &settings.listen)?;
         let beyond = socket.local_addr().is_ok_and(|address| !address.ip().is_loopback());
         if beyond && tls.is_none() {
+            let address = local_address(&socket, &settings.listen)?;
             if !settings.insecure_without_tls {
                 return Err(SettingsError::Insecure { address }.into());
             }
@@ -162,6 +163,32 @@ impl Node {
             }
             None => None,
         };
+        settings.warn_of_unsafe_choices();
+        if settings.ids.len() == 1 {
+            warn!(
+                node = settings.id,
+                "is a cluster of one: nobody takes over when it fails, and nobody contradicts it"
+            );
+        }
+        Node::launch_in(directory, socket, tls, settings, subject, listener).await
+    }
+
+    /// Brings a process to life that keeps its data in this directory and listens here.
+    async fn launch_in(
+        directory: Option<Directory>,
+        socket: TcpListener,
+        tls: Option<Tls>,
+        settings: Settings,
+        subject: Subject,
+        listener: Option<Listener>,
+    ) -> Result<Node, NodeError> {
+        let Subject { facts, machine, me, agreement } = subject;
+        if facts.synchronous && !settings.supervised && settings.begin_at.is_none() {
+            return Err(SettingsError::Pulses(settings.algorithm).into());
+        }
+        let Opened { memory, wait, renumbered } =
+            open_memory(&settings, &agreement, &facts, directory.as_ref())?;
+        let address = local_address(&socket, &settings.listen)?;
         let endpoint = Arc::new(Endpoint {
             id: settings.id,
             ids: settings.ids.clone(),
@@ -171,6 +198,7 @@ impl Node {
             life: Random::new().bits().max(1),
             links: facts.links,
             patience: settings.patience,
+            memory,
             tls,
             traffic: Traffic::default(),
         });
@@ -184,7 +212,9 @@ impl Node {
         if let Some(wanted) = &settings.http {
             let socket = bind(wanted).await?;
             http_address = Some(local_address(&socket, wanted)?);
-            helpers.push(tokio::spawn(http::serve(socket, asks.clone(), Arc::clone(&endpoint))));
+            let leadership = (facts.problem == ProblemKind::Election)
+                .then(|| ElectionHandle::new(settings.id, asks.clone()).leader());
+            helpers.push(tokio::spawn(http::serve(socket, asks.clone(), leadership, Arc::clone(&endpoint))));
         }
         let outgoing = |id: &u64| {
             let address = settings.peers.get(id).cloned();
@@ -205,7 +235,9 @@ impl Node {
             trace: settings.trace,
             zero: settings.trace_zero,
             standby: settings.supervised,
-            begin_at: settings.begin_at,
+            begin_at: settings.begin_at.max(after(wait)),
+            renumbered,
+            weights: settings.weights(),
             peers,
             guests,
             arrivals,
@@ -213,7 +245,8 @@ impl Node {
             listener,
         });
         let engine = Some(tokio::spawn(engine.run()));
-        Ok(Node { id: settings.id, address, http: http_address, facts, asks, engine, helpers })
+        let locks = UnfencedLocks::new(asks.clone());
+        Ok(Node { id: settings.id, address, http: http_address, facts, asks, locks, engine, helpers })
     }
 
     /// The node's identifier.
@@ -260,13 +293,25 @@ impl Node {
         Ok(ElectionHandle::new(self.id, self.asks.clone()))
     }
 
-    /// The locks that this node takes part in.
+    /// The locks that this node takes part in. Every guard has a fencing token.
     ///
     /// # Errors
-    /// If the algorithm is no mutual exclusion.
+    /// If the algorithm is neither a mutual exclusion nor an election whose leaders have leases.
     pub fn locks(&self) -> Result<Locks, NodeError> {
-        self.demand(ProblemKind::MutualExclusion, "locks")?;
-        Ok(Locks::new(self.asks.clone()))
+        Ok(Locks::new(self.unfenced_locks()?, self.facts.algorithm))
+    }
+
+    /// The locks that this node takes part in, for resources that check no fencing token.
+    ///
+    /// # Errors
+    /// As [`locks`](Node::locks).
+    pub fn unfenced_locks(&self) -> Result<UnfencedLocks, NodeError> {
+        // Locks can share an election whose leaders have leases.
+        let has_election = self.facts.problem == ProblemKind::Election && self.facts.longest_lease.is_some();
+        if !has_election {
+            self.demand(ProblemKind::MutualExclusion, "locks")?;
+        }
+        Ok(self.locks.clone())
     }
 
     fn demand(&self, problem: ProblemKind, asked: &'static str) -> Result<(), NodeError> {
@@ -347,6 +392,41 @@ impl SupervisorHandle {
     }
 }
 
+/// What the disk knows of the node, if it has one.
+fn open_memory(
+    settings: &Settings,
+    agreement: &str,
+    facts: &Facts,
+    directory: Option<&Directory>,
+) -> Result<Opened, StoreError> {
+    // Supervised nodes may be told to forget: that they do is no news to anybody.
+    let Some(directory) = directory else {
+        let memory = Memory::without_disk(settings.id);
+        return Ok(Opened { memory, wait: Duration::ZERO, renumbered: false });
+    };
+    let first = match settings {
+        Settings { supervised: true, .. } => FirstStart::Either,
+        Settings { first_start: true, .. } => FirstStart::Asked,
+        _ => FirstStart::Denied,
+    };
+    let wanted = settings.configuration(agreement, facts.longest_lease);
+    let mut opened = Memory::open(directory, settings.id, wanted, first, Random::new().bits().max(1))?;
+    if settings.supervised {
+        opened.memory = Memory::without_disk(settings.id);
+    }
+    if !opened.wait.is_zero() {
+        let (epoch, wait) = (settings.epoch, opened.wait);
+        info!(epoch, ?wait, "keeps still until what it promised under its last settings has run out");
+    }
+    Ok(opened)
+}
+
+/// When so much time will have passed, in nanoseconds since 1970; `None`: at once.
+fn after(wait: Duration) -> Option<u64> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (!wait.is_zero()).then(|| (now + wait).as_nanos() as u64)
+}
+
 async fn bind(address: &str) -> Result<TcpListener, NodeError> {
     let failed = |why| NodeError::Listen { address: address.to_owned(), why };
     TcpListener::bind(address).await.map_err(failed)
@@ -355,4 +435,75 @@ async fn bind(address: &str) -> Result<TcpListener, NodeError> {
 fn local_address(socket: &TcpListener, wanted: &str) -> Result<String, NodeError> {
     let failed = |why| NodeError::Listen { address: wanted.to_owned(), why };
     socket.local_addr().map(|address| address.to_string()).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::sync::{Condvar, Mutex};
+
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::scratch::Scratch;
+    use crate::store::Disk;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// A disk that can be made to stall.
+    #[derive(Debug, Default)]
+    struct SlowDisk {
+        stalls: Mutex<bool>,
+        changed: Condvar,
+    }
+
+    impl SlowDisk {
+        fn stall(&self, stalls: bool) {
+            *self.stalls.lock().unwrap() = stalls;
+            self.changed.notify_all();
+        }
+    }
+
+    impl Disk for SlowDisk {
+        fn sync(&self, _: &File) -> io::Result<()> {
+            let stalls = self.stalls.lock().unwrap();
+            let _open = self.changed.wait_while(stalls, |stalls| *stalls).unwrap();
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_stalled_disk_does_not_hide_the_end_of_a_lease() {
+        let (scratch, disk) = (Scratch::new(), Arc::new(SlowDisk::default()));
+        let mut settings = Settings::new("coordinator", 1, [1, 2]);
+        settings.options.insert("lease".to_owned(), "2s".to_owned());
+        settings.options.insert("fencing".to_owned(), "true".to_owned());
+        settings.first_start = true;
+        let subject = Subject::of_the_catalogue(&settings, Labels::Omitted).unwrap();
+        let identity =
+            Identity { cluster: settings.cluster.clone(), algorithm: settings.algorithm.clone(), id: 1 };
+        let directory = Directory::open(scratch.path(), identity).unwrap().on(disk.clone());
+        let first = {
+            let socket = bind("127.0.0.1:0").await.unwrap();
+            Node::launch_in(Some(directory), socket, None, settings.clone(), subject, None).await.unwrap()
+        };
+        let second = Node::start(Settings { id: 2, ..settings }).await.unwrap();
+        second.introduce(1, first.address());
+        first.introduce(2, second.address());
+        let locks = first.locks().unwrap();
+        let mut guard = timeout(LONG, locks.acquire("orders")).await.unwrap().unwrap();
+        assert!(guard.lease().valid_until().is_some(), "it has a lease");
+        disk.stall(true);
+        // The coordinator must store this grant, so its engine is stuck from now on.
+        let other = tokio::spawn({
+            let locks = second.locks().unwrap();
+            async move { locks.acquire("stock").await }
+        });
+        timeout(LONG, guard.lost()).await.expect("the lease ends while the disk stalls");
+        assert!(guard.is_lost() && !other.is_finished());
+        let stuck = timeout(Duration::from_millis(50), first.overview()).await;
+        assert!(stuck.is_err(), "the engine was stuck all the time");
+        disk.stall(false);
+        timeout(LONG, other).await.expect("the disk goes on").unwrap().unwrap();
+    }
 }

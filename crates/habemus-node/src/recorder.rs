@@ -11,7 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use habemus::Address;
 use habemus::clock::VectorClock;
 use habemus_trace::{Happening, Header, Record, TraceWriter};
-use tokio::time::Instant;
+
+use crate::clock::BootInstant as Instant;
 
 /// Wall time that cannot run backwards: read once, then counted on.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +31,7 @@ impl Wall {
 
     /// Nanoseconds since the run began.
     pub(crate) fn at(&self, now: Instant) -> u64 {
-        let elapsed = now.saturating_duration_since(self.start).as_nanos() as i128;
+        let elapsed = now.duration_since(self.start).as_nanos() as i128;
         (self.offset + elapsed).clamp(0, i128::from(u64::MAX)) as u64
     }
 

@@ -9,7 +9,9 @@ use habemus::catalogue::{self, Request, SetupError, Shape};
 use habemus::signatures::Scheme;
 use habemus::{Address, Id, SystemError};
 use habemus_signatures::{Ed25519, KeysError};
+use tracing::warn;
 
+use crate::record::Configuration;
 use crate::tls::TlsFiles;
 
 /// Everything that a node must know. All nodes of a cluster must agree on all but `id`, addresses and
@@ -41,6 +43,12 @@ pub struct Settings {
     pub pulse: Duration,
     /// When to start, in nanoseconds since 1970; `None`: at once.
     pub begin_at: Option<u64>,
+    /// Counts changes of the settings on which nodes must agree: a node whose data was made under others is
+    /// refused unless this has grown.
+    pub epoch: u64,
+    /// Whether this is the first start of the node, on an empty data directory. A node that has run before,
+    /// and finds nothing, is refused.
+    pub first_start: bool,
     /// Where to keep what must survive a crash; `None`: nowhere, which suits tests.
     pub data: Option<PathBuf>,
     /// Whether to write the trace into the data directory.
@@ -157,6 +165,23 @@ impl From<SystemError> for SettingsError {
     }
 }
 
+/// What real nodes do unless something else is asked for: a coordinator is elected by a majority, a holder
+/// renews its lease as long as it is inside, and gets a fencing token where the algorithm has one to give.
+/// (In the simulator the catalogue's own defaults show what the notes describe.)
+pub fn add_safe_defaults(algorithm: &str, options: &mut BTreeMap<String, String>) {
+    let mut choose = |name: &str, value: &str| {
+        options.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+    };
+    if algorithm == "elected-coordinator" {
+        choose("election", "majority");
+        choose("keep-alive", "true");
+    }
+    let entry = catalogue::entry(algorithm).ok();
+    if entry.is_some_and(|entry| entry.options.iter().any(|option| option.name == "fencing")) {
+        choose("fencing", "true");
+    }
+}
+
 impl Settings {
     /// Node `id` of a cluster of `ids` on the loopback, without stable storage.
     pub fn new(algorithm: &str, id: u64, ids: impl Into<Vec<u64>>) -> Self {
@@ -173,6 +198,8 @@ impl Settings {
             options: BTreeMap::new(),
             pulse: DEFAULT_PULSE,
             begin_at: None,
+            epoch: 1,
+            first_start: false,
             data: None,
             trace: false,
             trace_zero: 0,
@@ -197,6 +224,31 @@ impl Settings {
             None if self.supervised => Ok(None),
             None => Ok(entry.detectors.iter().copied().find(|name| *name == "heartbeat")),
             asked => Ok(asked),
+        }
+    }
+
+    /// The weights of votes, if they have any.
+    pub(crate) fn weights(&self) -> Vec<u64> {
+        let text = ["weights", "election-weights"].iter().find_map(|name| self.options.get(*name));
+        text.map_or(Vec::new(), |text| text.split(',').filter_map(|part| part.trim().parse().ok()).collect())
+    }
+
+    /// Where nothing else is asked for, real nodes are safe: see [`add_safe_defaults`]. What a supervisor
+    /// says is all that it wants.
+    pub(crate) fn choose_safe_defaults(&mut self) {
+        if !self.supervised {
+            add_safe_defaults(&self.algorithm, &mut self.options);
+        }
+    }
+
+    /// Says so if what is asked for lets two be inside.
+    pub(crate) fn warn_of_unsafe_choices(&self) {
+        let election = self.options.get("election").map(String::as_str);
+        if self.algorithm == "elected-coordinator" && election != Some("majority") {
+            warn!(
+                election = election.unwrap_or("bully"),
+                "two may be inside while the network is cut or a node is slow; -o election=majority forbids it"
+            );
         }
     }
 
@@ -250,8 +302,25 @@ impl Settings {
         for (name, value) in &self.options {
             let _ = write!(words, ", {name}={value}");
         }
-        let _ = write!(words, ", pulse {:?}", self.pulse);
+        let _ = write!(words, ", pulse {:?}{}", self.pulse, self.epoch_in_words());
         Ok(words)
+    }
+
+    /// The epoch, to be said after the rest of what nodes must agree on; nothing as long as nothing has
+    /// changed.
+    pub(crate) fn epoch_in_words(&self) -> String {
+        if self.epoch > 1 { format!(", epoch {}", self.epoch) } else { String::new() }
+    }
+
+    /// What a data directory is compared with.
+    pub(crate) fn configuration(&self, agreement: &str, promised: Option<Duration>) -> Configuration {
+        Configuration {
+            epoch: self.epoch,
+            agreement: agreement.to_owned(),
+            ids: self.ids.clone(),
+            weighted: self.options.keys().any(|name| name.ends_with("weights")),
+            promised,
+        }
     }
 
     /// Where the node is in the topology.

@@ -11,6 +11,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a data directory belongs to. A directory of another node, cluster or algorithm is refused.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -47,9 +48,10 @@ pub enum StoreError {
     },
     /// The file is damaged.
     #[error(
-        "{} is damaged ({how}). Restore it from a copy of this node's data directory. Without a copy, do not \
-         simply delete it: the node would forget what it has promised. Remove the node from the cluster, or stop \
-         the whole cluster before you start it with an empty directory",
+        "{} is damaged ({how}). Neither delete it nor put an older copy in its place: either way the node \
+         would forget what it has promised, and the others would refuse it. Take the node out of \
+         the cluster, as docs/nodes.md \
+         says under \"Changing a cluster\"; then it can come back with an empty directory",
         path.display()
     )]
     Corrupt {
@@ -57,6 +59,74 @@ pub enum StoreError {
         path: PathBuf,
         /// In which way.
         how: &'static str,
+    },
+    /// There is nothing, and nobody said that this is right.
+    #[error(
+        "{} holds nothing of node {id}. If this is the node's first start, say so with --new. If it has run \
+         before, its disk was wiped or is not mounted: do not say --new, for it has forgotten what \
+         it promised; take the node \
+         out of the cluster first, as docs/nodes.md says under \"Changing a cluster\"",
+        path.display()
+    )]
+    FirstStart {
+        /// The directory.
+        path: PathBuf,
+        /// The node.
+        id: u64,
+    },
+    /// It is no first start.
+    #[error("{} holds what node {id} has promised in earlier lives: start it without --new", path.display())]
+    NotFirst {
+        /// The directory.
+        path: PathBuf,
+        /// The node.
+        id: u64,
+    },
+    /// What the process stored is gone.
+    #[error(
+        "{}/@main.stable is missing, though node {id} has run here before: without it the node has \
+         forgotten what it promised. If the file was moved, bring it back. Otherwise take the node \
+         out of the cluster, as docs/nodes.md \
+         says under \"Changing a cluster\"",
+        path.display()
+    )]
+    Missing {
+        /// The directory.
+        path: PathBuf,
+        /// The node.
+        id: u64,
+    },
+    /// The record of the node is gone.
+    #[error(
+        "{0}/@node.stable is missing, though a process has stored something in {0}: nobody can tell what it \
+         has promised to whom. If the file was moved, bring it back. Otherwise take the node out of \
+         the cluster, as docs/nodes.md \
+         says under \"Changing a cluster\"",
+        path.display()
+    )]
+    NoRecord {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The node is told to be something else than what its data has promised.
+    #[error(
+        "the data in {} was made under other settings, and what node {id} has promised under them still \
+         counts: {why}.\n  epoch {epoch} was: {stored}\n  now asked for: {wanted}",
+        path.display()
+    )]
+    Changed {
+        /// The directory.
+        path: PathBuf,
+        /// The node.
+        id: u64,
+        /// The epoch of the data.
+        epoch: u64,
+        /// What the nodes agreed on in it.
+        stored: String,
+        /// What they are to agree on now.
+        wanted: String,
+        /// What to do.
+        why: String,
     },
     /// The directory is somebody else's.
     #[error(
@@ -73,11 +143,28 @@ pub enum StoreError {
     },
 }
 
+/// What makes written bytes durable: the disk, or in tests one that takes its time.
+pub(crate) trait Disk: std::fmt::Debug + Send + Sync {
+    /// Returns when what was written to the file survives a power cut.
+    fn sync(&self, file: &File) -> io::Result<()>;
+}
+
+/// The disk that is there.
+#[derive(Debug)]
+struct RealDisk;
+
+impl Disk for RealDisk {
+    fn sync(&self, file: &File) -> io::Result<()> {
+        file.sync_data()
+    }
+}
+
 /// A node's data directory, locked against other processes.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
     identity: Identity,
+    disk: Arc<dyn Disk>,
     /// Open as long as the node lives; the system unlocks it when the process ends, however it ends.
     _lock: File,
 }
@@ -97,7 +184,13 @@ impl Directory {
             Err(fs::TryLockError::WouldBlock) => return Err(StoreError::InUse { path: path.to_owned() }),
             Err(fs::TryLockError::Error(why)) => return Err(failed("lock", &lock_path)(why)),
         }
-        Ok(Directory { path: path.to_owned(), identity, _lock: lock })
+        Ok(Directory { path: path.to_owned(), identity, disk: Arc::new(RealDisk), _lock: lock })
+    }
+
+    /// The same on another disk.
+    #[cfg(test)]
+    pub(crate) fn on(self, disk: Arc<dyn Disk>) -> Self {
+        Directory { disk, ..self }
     }
 
     /// Where it is.
@@ -111,9 +204,15 @@ impl Directory {
             directory: self.path.clone(),
             path: self.path.join(file_name(name)),
             identity: self.identity.clone(),
+            disk: Arc::clone(&self.disk),
             sequence: 0,
             open: None,
         }
+    }
+
+    /// Whether the process of this name has stable storage here.
+    pub(crate) fn holds(&self, name: &str) -> bool {
+        self.path.join(file_name(name)).exists()
     }
 
     /// The names of the processes that have stable storage here.
@@ -125,7 +224,10 @@ impl Directory {
         for entry in fs::read_dir(&self.path).map_err(failed("read", &self.path))? {
             let entry = entry.map_err(failed("read", &self.path))?;
             if let Some(name) = entry.file_name().to_str().and_then(|name| name.strip_suffix(".stable")) {
-                names.push(if name == MAIN { String::new() } else { name.to_owned() });
+                // What else begins like this is the node's own.
+                if name == MAIN || !name.starts_with('@') {
+                    names.push(if name == MAIN { String::new() } else { name.to_owned() });
+                }
             }
         }
         names.sort();
@@ -146,6 +248,7 @@ pub struct Store {
     directory: PathBuf,
     path: PathBuf,
     identity: Identity,
+    disk: Arc<dyn Disk>,
     /// How often it was written.
     sequence: u64,
     /// The open file and how long its slots are; `None` before the first use.
@@ -204,7 +307,7 @@ impl Store {
             let write = || -> io::Result<()> {
                 let slot = slots::slot(self.sequence, &content);
                 file.write_all_at(&slot, slots::place(self.sequence, *capacity))?;
-                file.sync_data()?;
+                self.disk.sync(file)?;
                 // This need not be durable: it says that the slot is, for the case that it is damaged later.
                 file.write_all_at(&slots::mark(self.sequence), 0)
             };
@@ -221,7 +324,7 @@ impl Store {
         let write = || -> io::Result<File> {
             let file = File::create(&new)?;
             file.write_all_at(&slots::whole(self.sequence, &content, capacity), 0)?;
-            file.sync_all()?;
+            self.disk.sync(&file)?;
             Ok(file)
         };
         let file = write().map_err(failed("write", &new))?;

@@ -35,8 +35,10 @@ impl Subject {
         let System { topology, config, pulse, .. } = &mut setup.system;
         *pulse = settings.pulse;
         let agreement = format!(
-            "{} with processes {:?}, topology {topology:?}, constants {config:?}, pulse {pulse:?}",
-            settings.algorithm, settings.ids
+            "{} with processes {:?}, topology {topology:?}, constants {config:?}, pulse {pulse:?}{}",
+            settings.algorithm,
+            settings.ids,
+            settings.epoch_in_words()
         );
         let me = settings.address();
         let (facts, machine) = machine::erase(setup, me, labels);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tokio::time::Instant;
+use crate::clock::BootInstant as Instant;
 
 /// Which process of the node, and which of its timers.
 pub(crate) type Key = (String, Vec<u8>);
@@ -38,9 +38,22 @@ impl Timers {
         }
     }
 
+    /// Cancels all timers of one process.
+    pub(crate) fn cancel_all(&mut self, name: &str) {
+        let keys = self.by_key.range((name.to_owned(), Vec::new())..).map(|(key, _)| key.clone());
+        for key in keys.take_while(|(other, _)| other == name).collect::<Vec<_>>() {
+            self.cancel(&key);
+        }
+    }
+
     /// When the next one runs out.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         self.by_time.first_key_value().map(|((due, _), _)| *due)
+    }
+
+    /// When this one runs out, if it runs.
+    pub(crate) fn due(&self, key: &Key) -> Option<Instant> {
+        self.by_key.get(key).map(|running| running.due)
     }
 
     /// Takes out a timer that has run out by `now`.
@@ -89,6 +102,9 @@ mod tests {
         timers.set(key(1), later, false);
         timers.set(key(2), now, false);
         timers.cancel(&key(2));
+        timers.set(("a".to_owned(), vec![1]), now, false);
+        timers.set(("a".to_owned(), vec![9]), now, false);
+        timers.cancel_all("a");
         assert_eq!(timers.pop(now), None);
         assert_eq!(timers.pop(later), Some((later, key(1))));
         assert_eq!(timers.pop(later), None);

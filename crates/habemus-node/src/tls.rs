@@ -3,8 +3,10 @@
 
 use std::fmt;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use tokio::net::TcpStream;
 use tokio_rustls::rustls::client::verify_server_name;
@@ -14,6 +16,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName}
 use tokio_rustls::rustls::server::{ParsedCertificate, WebPkiClientVerifier};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 use tokio_rustls::{TlsAcceptor, TlsConnector, client, server};
+use tracing::{info, warn};
 
 use crate::transport::Named;
 
@@ -42,8 +45,25 @@ pub fn certificate_name(id: u64) -> String {
     format!("node-{id}.habemus.internal")
 }
 
-/// Both ends of a connection with TLS.
+/// Both ends of connections with TLS. The files are read again when they have changed, so certificates are
+/// renewed without stopping the node: what connects from then on shows and sees the new ones.
 pub(crate) struct Tls {
+    files: TlsFiles,
+    id: u64,
+    now: Mutex<Read>,
+}
+
+/// What was read, and of which files.
+struct Read {
+    stamps: Stamps,
+    ends: Arc<Ends>,
+}
+
+/// When each file was changed, how long it is, and which it is; all must differ for a change to be missed.
+type Stamps = [Option<(SystemTime, u64, u64)>; 3];
+
+/// What both ends of a connection need.
+struct Ends {
     connector: TlsConnector,
     acceptor: TlsAcceptor,
 }
@@ -57,6 +77,61 @@ impl fmt::Debug for Tls {
 impl Tls {
     /// Reads the files; the certificate must name node `id`.
     pub(crate) fn new(files: &TlsFiles, id: u64) -> Result<Self, TlsError> {
+        // First the stamps: what changes while the files are read is read again.
+        let (stamps, ends) = (stamps(files), Arc::new(Ends::read(files, id)?));
+        Ok(Tls { files: files.clone(), id, now: Mutex::new(Read { stamps, ends }) })
+    }
+
+    /// What the files say now. If they cannot be used, because they are being replaced or because of a
+    /// mistake, what they said before counts on.
+    fn ends(&self) -> Arc<Ends> {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = stamps(&self.files);
+        if found != now.stamps {
+            now.stamps = found;
+            match Ends::read(&self.files, self.id) {
+                Ok(ends) => {
+                    info!("read the changed certificates");
+                    now.ends = Arc::new(ends);
+                }
+                Err(why) => warn!(%why, "the changed certificates are no good; those of before count on"),
+            }
+        }
+        Arc::clone(&now.ends)
+    }
+
+    /// Makes sure that node `id` is at the other end.
+    pub(crate) async fn connect(
+        &self,
+        id: u64,
+        stream: TcpStream,
+    ) -> io::Result<client::TlsStream<TcpStream>> {
+        let name = ServerName::try_from(certificate_name(id)).map_err(io::Error::other)?;
+        self.ends().connector.connect(name, stream).await
+    }
+
+    /// Lets in whoever has a certificate of the authority, and says whom it names.
+    pub(crate) async fn accept(
+        &self,
+        stream: TcpStream,
+    ) -> io::Result<(server::TlsStream<TcpStream>, Named)> {
+        let stream = self.ends().acceptor.accept(stream).await?;
+        let certificates = stream.get_ref().1.peer_certificates();
+        let shown = certificates.and_then(|chain| chain.first()).map(|first| first.clone().into_owned());
+        let named = move |id: u64| shown.as_ref().is_some_and(|certificate| names(certificate, id));
+        Ok((stream, Box::new(named)))
+    }
+}
+
+fn stamps(files: &TlsFiles) -> Stamps {
+    [&files.authority, &files.certificate, &files.key].map(|path| {
+        let found = std::fs::metadata(path).ok()?;
+        Some((found.modified().ok()?, found.len(), found.ino()))
+    })
+}
+
+impl Ends {
+    fn read(files: &TlsFiles, id: u64) -> Result<Self, TlsError> {
         let mut roots = RootCertStore::empty();
         for certificate in certificates(&files.authority)? {
             let added = roots.add(certificate);
@@ -86,32 +161,10 @@ impl Tls {
             .with_root_certificates(roots)
             .with_client_auth_cert(chain, key)
             .map_err(misfit())?;
-        Ok(Tls {
+        Ok(Ends {
             connector: TlsConnector::from(Arc::new(client)),
             acceptor: TlsAcceptor::from(Arc::new(server)),
         })
-    }
-
-    /// Makes sure that node `id` is at the other end.
-    pub(crate) async fn connect(
-        &self,
-        id: u64,
-        stream: TcpStream,
-    ) -> io::Result<client::TlsStream<TcpStream>> {
-        let name = ServerName::try_from(certificate_name(id)).map_err(io::Error::other)?;
-        self.connector.connect(name, stream).await
-    }
-
-    /// Lets in whoever has a certificate of the authority, and says whom it names.
-    pub(crate) async fn accept(
-        &self,
-        stream: TcpStream,
-    ) -> io::Result<(server::TlsStream<TcpStream>, Named)> {
-        let stream = self.acceptor.accept(stream).await?;
-        let certificates = stream.get_ref().1.peer_certificates();
-        let shown = certificates.and_then(|chain| chain.first()).map(|first| first.clone().into_owned());
-        let named = move |id: u64| shown.as_ref().is_some_and(|certificate| names(certificate, id));
-        Ok((stream, Box::new(named)))
     }
 }
 
@@ -134,4 +187,48 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 fn wrong<E: fmt::Display>(what: &'static str, path: &Path) -> impl FnOnce(E) -> TlsError {
     let path = path.to_owned();
     move |why| TlsError { what, path, why: why.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::certs::{Existing, make, node_files};
+    use crate::scratch::Scratch;
+
+    /// Whether `dialler`, node 1, gets through to `listener`, node 2.
+    async fn meet(dialler: &Tls, listener: &Tls) -> bool {
+        let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = socket.local_addr().unwrap();
+        let accept = async { listener.accept(socket.accept().await.unwrap().0).await };
+        let connect = async { dialler.connect(2, TcpStream::connect(address).await.unwrap()).await };
+        let (accepted, connected) = tokio::join!(accept, connect);
+        connected.is_ok() && accepted.is_ok_and(|(_, named)| named(1))
+    }
+
+    #[tokio::test]
+    async fn certificates_are_read_again_when_they_have_changed_and_bad_ones_change_nothing() {
+        let (old, scratch, new) = (Scratch::new(), Scratch::new(), Scratch::new());
+        let copy = |from: &Scratch, to: &Scratch| {
+            for entry in std::fs::read_dir(from.path()).unwrap() {
+                let entry = entry.unwrap();
+                // As an administrator does it: a new file in the place of the old one.
+                let beside = to.path().join("beside");
+                std::fs::copy(entry.path(), &beside).unwrap();
+                std::fs::rename(beside, to.path().join(entry.file_name())).unwrap();
+            }
+        };
+        make(old.path(), &[1, 2], Existing::Refuse).unwrap();
+        make(new.path(), &[1, 2], Existing::Refuse).unwrap();
+        copy(&old, &scratch);
+        let tls = |scratch: &Scratch, id| Tls::new(&node_files(scratch.path(), id), id).unwrap();
+        let (one, two, former) = (tls(&scratch, 1), tls(&scratch, 2), tls(&old, 1));
+        assert!(meet(&one, &two).await && meet(&former, &two).await);
+        copy(&new, &scratch);
+        assert!(meet(&one, &two).await, "both have read the new ones");
+        assert!(!meet(&former, &two).await, "the old authority counts no longer");
+        std::fs::write(node_files(scratch.path(), 2).certificate, "no certificate").unwrap();
+        assert!(meet(&one, &two).await, "what was good before counts on");
+    }
 }

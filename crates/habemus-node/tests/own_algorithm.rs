@@ -103,8 +103,8 @@ async fn nodes_in_one_program_run_it() {
     let election = nodes[0].election().expect("it is an election");
     election.elect().await.expect("the node lives");
     let mut leader = election.leader();
-    let known = timeout(LONG, leader.wait_for(|now| now.leader.is_some())).await;
-    assert_eq!(known.expect("it ends").expect("the node lives").leader, Some(2));
+    let known = timeout(LONG, leader.wait_for(|now| now.leader().is_some())).await;
+    assert_eq!(known.expect("it ends").expect("the node lives").leader(), Some(2));
     let overview = nodes[2].overview().await.expect("the node lives");
     assert_eq!((overview.algorithm.as_str(), overview.problem), ("roll-call", ProblemKind::Election));
 }

@@ -10,7 +10,7 @@ use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::time::Duration;
 
-use crate::{Context, Problem, Topology};
+use crate::{Context, Problem, System, Topology};
 
 /// Where a process is reached: its position in the system, 0 … n−1.
 ///
@@ -177,6 +177,37 @@ pub trait Process: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// this, and nobody may rely on its being asked: a crash asks nobody.
     fn on_stop(&mut self, cx: &mut Context<'_, Self>) {
         let _ = cx;
+    }
+
+    /// The timer at whose end it is over with what the process has told its application, that it leads or
+    /// that it is inside, unless something comes in time that renews it; `None`: no time ends it. Whoever
+    /// wants to know for how long the word holds need not wait for the process itself to take it back.
+    fn lease(&self, system: &System<Self>) -> Option<Self::Timer> {
+        let _ = system;
+        None
+    }
+
+    /// What the election in it says at this moment, if there is one whose leaders have leases and terms:
+    /// locks can share it.
+    fn leadership(&self, system: &System<Self>) -> Option<crate::election::Output> {
+        let _ = system;
+        None
+    }
+
+    /// What stable storage holds after the processes have got other addresses, because one has come or gone:
+    /// nothing in it may name an address of before, and what was promised is kept. `None`: that is
+    /// impossible.
+    fn renumbered(stable: Self::Stable) -> Option<Self::Stable> {
+        let _ = stable;
+        None
+    }
+
+    /// For how long at most a process of this system binds itself by what it says: a vote that it denies to
+    /// others, a permission that it does not take back. A system that takes the place of this one begins
+    /// after it.
+    fn longest_lease(system: &System<Self>) -> Option<Duration> {
+        let _ = system;
+        None
     }
 }
 

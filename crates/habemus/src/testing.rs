@@ -86,7 +86,13 @@ impl<P: Process> Harness<P> {
         self.handle(P::on_stop)
     }
 
-    fn handle(&mut self, handler: impl FnOnce(&mut P, &mut Context<'_, P>)) -> Step<P> {
+    /// What the process says of itself, and of its system.
+    pub fn asked<T>(&self, question: impl FnOnce(&P, &System<P>) -> T) -> T {
+        question(&self.process, &self.system)
+    }
+
+    /// Lets something happen to the process that is no event of its own.
+    pub fn handle(&mut self, handler: impl FnOnce(&mut P, &mut Context<'_, P>)) -> Step<P> {
         let mut step = Step::default();
         let choices = &mut self.choices;
         let mut chooser = |bound: u32| choices.pop().unwrap_or(0).min(bound - 1);

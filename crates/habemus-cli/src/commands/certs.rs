@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use habemus_node::certs;
+use habemus_node::certs::{self, Existing};
 use habemus_scenario::script;
 
 use crate::error::CliError;
@@ -18,8 +18,9 @@ use crate::{Outcome, output};
 
   habemus node --algorithm signed-generals … --keys certs
 
-An authority that is in the directory already signs the new certificates. A node gets node-ID.pem, node-ID.key and
-node-ID.sign, and the *.public of all.")]
+An authority that is in the directory already signs the new certificates, which are valid for a year; nodes
+read changed files without being restarted. Files that are there are replaced only with --force. A node gets
+node-ID.pem, node-ID.key and node-ID.sign, and the *.public of all.")]
 pub(crate) struct Certs {
     /// The nodes: 1..5 or 3,17,24.
     #[arg(long, value_name = "IDS")]
@@ -27,6 +28,9 @@ pub(crate) struct Certs {
     /// Where to put the files.
     #[arg(long, value_name = "DIR", default_value = "certs")]
     out: PathBuf,
+    /// Replace certificates and keys of these nodes that are there already; the authority stays.
+    #[arg(long)]
+    force: bool,
 }
 
 impl Certs {
@@ -35,7 +39,8 @@ impl Certs {
         if ids.len() > 10_000 {
             return Err(CliError::new("--ids: at most 10000 certificates are made at once"));
         }
-        certs::make(&self.out, &ids).map_err(|error| CliError::new(error.to_string()))?;
+        let existing = if self.force { Existing::Replace } else { Existing::Refuse };
+        certs::make(&self.out, &ids, existing).map_err(|error| CliError::new(error.to_string()))?;
         let out = self.out.display();
         output::print(&format!(
             "{out}/authority.pem signs {} certificate{}; keep {out}/authority.key to yourself",

@@ -161,6 +161,9 @@ impl Cluster {
             scenario.detector = heartbeat.then(|| "heartbeat".to_owned());
         }
         self.system.apply(&mut scenario, USUAL_NODES)?;
+        if parsed.is_none() {
+            habemus_node::add_safe_defaults(&scenario.algorithm, &mut scenario.options);
+        }
         Ok(scenario)
     }
 
@@ -189,7 +192,8 @@ impl Cluster {
         let mut own_flags = BTreeMap::new();
         if self.tls {
             let certificates = directory.join("certs");
-            certs::make(&certificates, &scenario.ids).map_err(|error| CliError::new(error.to_string()))?;
+            certs::make(&certificates, &scenario.ids, certs::Existing::Replace)
+                .map_err(|error| CliError::new(error.to_string()))?;
             for id in &scenario.ids {
                 let files = certs::node_files(&certificates, *id);
                 let text = |path: &Path| path.display().to_string();

@@ -2,8 +2,8 @@
 
 use habemus::Status;
 use habemus_machine::Random;
-use tokio::time::Instant;
 
+use crate::clock::BootInstant as Instant;
 use crate::control::Clients;
 
 /// What the client has been told to do, and what it does next.

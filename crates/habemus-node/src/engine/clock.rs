@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
-
+use crate::clock::BootInstant as Instant;
 use crate::recorder::Wall;
 
 /// The node's clock.

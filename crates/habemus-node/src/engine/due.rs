@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
 use tracing::warn;
 
-use super::{Engine, EngineError, RecordedEvent};
+use super::shared_locks::SharedLocks;
+use super::{RecordedEvent, Engine, EngineError};
+use crate::clock::BootInstant as Instant;
 
 /// What happens late still counts from when it was due, unless it is later than this: then the node has stood
 /// still, and what it missed is not to be made up for.
@@ -17,9 +18,19 @@ impl Engine {
         if !self.start_up.is_over() {
             return self.start_up.next_due();
         }
-        let due =
-            [self.scheduled.next_due(), self.timers.next_due(), self.client.next_due(), self.held.next_due()];
+        let due = [
+            self.scheduled.next_due(),
+            self.timers.next_due(),
+            self.client.next_due(),
+            self.held.next_due(),
+            self.shared.as_ref().and_then(SharedLocks::next_due),
+        ];
         due.into_iter().flatten().min()
+    }
+
+    /// Whether a timer has run out.
+    pub(super) fn is_timer_due(&self) -> bool {
+        self.start_up.is_over() && self.timers.next_due().is_some_and(|due| due <= Instant::now())
     }
 
     /// Does what is due first, and of what is due at the same time a command before a timer before a message.
@@ -40,6 +51,8 @@ impl Engine {
             if let Err(reason) = self.command("", &word, base).await? {
                 warn!(%reason, "the client cannot go on");
             }
+        } else if self.shared.as_ref().and_then(SharedLocks::next_due) == Some(due) {
+            self.sweep();
         } else if let Some((from, body)) = self.held.pop() {
             self.deliver(from, body, base).await?;
         }

@@ -5,12 +5,13 @@ use std::time::Duration;
 use habemus::{Address, ProblemKind, Status, Suspicion, election};
 use habemus_machine::{Encoded, Label, PlainEffect, PlainStep};
 use habemus_trace::{Dropped, Happening};
-use tokio::time::Instant;
-use tracing::{debug, info};
+use tracing::{debug, info, warn};
 
-use super::{Ask, Engine, EngineError, Heard, RecordedEvent};
+use super::{Ask, RecordedEvent, Engine, EngineError};
+use crate::clock::BootInstant as Instant;
 use crate::control::{Moment, NodeReport, SupervisorCommand};
 use crate::faults::Fate;
+use crate::store::Store;
 use crate::transport::frame::Body;
 use crate::transport::{WhileAway, count};
 
@@ -30,6 +31,8 @@ struct StepOf<'a> {
     at: u64,
     /// From when timers and pretended latencies are counted.
     base: Instant,
+    /// Whether the application asked for it.
+    asked: bool,
 }
 
 impl Engine {
@@ -42,12 +45,21 @@ impl Engine {
         mut step: PlainStep,
         base: Instant,
     ) -> Result<(), EngineError> {
-        let of = StepOf { name, at: self.clock.wall.at(Instant::now()), base };
+        if let Some(instance) = self.instances.get_mut(name) {
+            instance.used = true;
+        }
+        let asked = matches!(cause, RecordedEvent::Command(_) | RecordedEvent::Stop);
+        let of = StepOf { name, at: self.clock.wall.at(Instant::now()), base, asked };
         let moment = self.record_cause(of, cause);
         if let Some(value) = step.persist.take()
             && let Some(instance) = self.instances.get_mut(name)
         {
             instance.persist(value).await?;
+            if name.is_empty() {
+                let writes = instance.store.as_ref().map_or(0, Store::sequence);
+                self.parts.endpoint.memory.on_write(writes);
+                self.writes = writes;
+            }
         }
         let mut stood_still = match moment {
             Some(moment) => self.stand_still(name, moment).await?,
@@ -64,11 +76,33 @@ impl Engine {
             }
         }
         self.step = step;
+        self.renew_lease(name);
+        self.notice_establishment(name);
         self.let_go(name, &mut departures)?;
         if stood_still {
             self.report(&NodeReport::Went);
         }
         Ok(())
+    }
+
+    /// As soon as somebody leads, or if nobody ever does, the node's settings are in force.
+    fn notice_establishment(&mut self, name: &str) {
+        if name.is_empty()
+            && !self.established
+            && let Some(main) = self.instances.get("")
+            && main.machine.leadership() != Some(election::Output::Leaderless)
+        {
+            self.established = true;
+            self.parts.endpoint.memory.on_established();
+            self.remember();
+        }
+    }
+
+    /// What the process claims holds as long as the timer runs that ends it.
+    fn renew_lease(&mut self, name: &str) {
+        let Some(instance) = self.instances.get_mut(name) else { return };
+        let key = instance.machine.lease().map(|key| (name.to_owned(), key));
+        instance.renew(key.and_then(|key| self.timers.due(&key)));
     }
 
     /// Writes down what happened to the process, and says which moment it is.
@@ -103,8 +137,8 @@ impl Engine {
                 None
             }
             RecordedEvent::Suspicion(suspicion) => self.suspicion(of, suspicion),
-            // What comes of it is recorded, and then the end.
-            RecordedEvent::Stop => None,
+            // What comes of it is recorded.
+            RecordedEvent::Standing | RecordedEvent::Stop => None,
         }
     }
 
@@ -205,7 +239,8 @@ impl Engine {
             }
         }
         let sent = self.clock.wall.at(of.base);
-        let away = if background { WhileAway::Drop } else { WhileAway::Keep };
+        // A lock that shares its election says again what was not answered.
+        let away = if background || instance.shared { WhileAway::Drop } else { WhileAway::Keep };
         let mut depart = |hold: Duration, bytes: Vec<u8>| {
             let at_once = hold.is_zero() && to != self.parts.me;
             let due = if at_once { 0 } else { sent.saturating_add(hold.as_nanos() as u64) };
@@ -236,9 +271,12 @@ impl Engine {
             };
         }
         let instance = self.instances.get_mut(of.name)?;
-        instance.tell(Heard(bytes));
+        instance.say(bytes, status);
         let status = status?;
         let before = std::mem::replace(&mut instance.status, status);
+        if before == Status::Inside && status != Status::Inside && !of.asked {
+            warn!(process = of.name, "has lost the lock: its lease is over");
+        }
         self.tally.entries += u64::from(status == Status::Inside);
         if of.name.is_empty() {
             self.client_reacts(of.base);
@@ -275,6 +313,11 @@ impl Engine {
             };
             match &self.parts.peers[to.index()] {
                 Some(peer) => {
+                    if self.told[to.index()] < self.writes
+                        && peer.send(&Body::Stored { writes: self.writes }, WhileAway::Drop)
+                    {
+                        self.told[to.index()] = self.writes;
+                    }
                     if !peer.send_slowly(&body, away, due) && away == WhileAway::Keep {
                         debug!(peer = self.id(to), "no room for a message");
                         count(&self.parts.endpoint.traffic.dropped, 1);

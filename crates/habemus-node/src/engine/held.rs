@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use habemus::Address;
-use tokio::time::Instant;
 
+use crate::clock::BootInstant as Instant;
 use crate::transport::frame::Body;
 
 /// So many messages are held back at most.

@@ -10,6 +10,7 @@ mod held;
 mod instance;
 mod requests;
 mod scheduled;
+mod shared_locks;
 mod shut_down;
 mod start_up;
 mod tally;
@@ -21,17 +22,18 @@ use std::sync::Arc;
 use habemus::{Address, ProblemKind, Status, Suspicion};
 use habemus_trace::Header;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep_until};
 use tracing::{error, info, warn};
 
+use crate::clock::{BootInstant as Instant, sleep_until};
 use crate::control::{NodeReport, Overview, SupervisorCommand};
 use crate::faults::Faults;
+use crate::lease::Lease;
 use crate::recorder::{Recorder, Wall};
 use crate::store::{Directory, StoreError};
 use crate::timers::Timers;
 use crate::transport::frame::Body;
 use crate::transport::{Arrivals, Arrived, Guests, Outgoing, Shared, WhileAway, count};
-use crate::{MAX_LOCKS, is_name};
+use crate::{MAX_LOCK_PROCESSES, MAX_LOCKS, is_name};
 use breakpoints::Breakpoints;
 use client::Client;
 use clock::LocalClock;
@@ -40,6 +42,8 @@ use held::HeldMessages;
 pub use held::{MAX_HELD, MAX_HELD_BYTES};
 use instance::{Instance, save};
 use scheduled::ScheduledCommands;
+pub use shared_locks::SHARED_LEASE;
+use shared_locks::SharedLocks;
 use start_up::{StartUp, Waited};
 use tally::{Absent, Tally};
 
@@ -49,17 +53,23 @@ pub(crate) enum Ask {
     Supervisor(SupervisorCommand),
     /// A command of the problem, to the process of this name, which is started if need be.
     Command { name: String, word: &'static str, done: oneshot::Sender<Result<(), String>> },
-    /// Tell me what the process of this name says, beginning with what it said last.
-    Listen { name: String, to: mpsc::UnboundedSender<Heard> },
+    /// Tell me what the process of this name says, beginning with what it said last; it is started if need
+    /// be.
+    Listen { name: String, to: mpsc::UnboundedSender<Heard>, done: oneshot::Sender<Result<(), String>> },
     /// How are things?
     Overview(oneshot::Sender<Overview>),
     /// Stop in good order.
     Stop,
 }
 
-/// An output of a process, as bytes of the problem's output type.
+/// An output of a process.
 #[derive(Clone, Debug)]
-pub(crate) struct Heard(pub(crate) Vec<u8>);
+pub(crate) struct Heard {
+    /// As bytes of the problem's output type.
+    pub(crate) output: Vec<u8>,
+    /// For how long it holds, if it is that the process leads or is inside.
+    pub(crate) lease: Lease,
+}
 
 /// Whoever wants to hear what a node reports.
 pub type Listener = Box<dyn FnMut(&NodeReport) + Send>;
@@ -76,6 +86,16 @@ pub enum EngineError {
     /// The trace cannot be written.
     #[error("the trace cannot be written: {0}")]
     Trace(#[from] io::Error),
+    /// Stored state that only means something among the same nodes.
+    #[error(
+        "{algorithm} cannot go on among other nodes: what it has stored means something only among the \
+         same. Start a new cluster under another name, with empty directories, when all nodes of this one are \
+         stopped"
+    )]
+    Renumbered {
+        /// The algorithm.
+        algorithm: &'static str,
+    },
     /// Stored state of another version.
     #[error("the stored state of '{name}' cannot be read by this version of the algorithm {algorithm}")]
     Stored {
@@ -101,6 +121,10 @@ pub(crate) struct Parts {
     pub(crate) standby: bool,
     /// When to start, in nanoseconds since 1970; `None`: at once.
     pub(crate) begin_at: Option<u64>,
+    /// Whether the processes have other addresses than when something was last stored.
+    pub(crate) renumbered: bool,
+    /// The weights of votes in an election that locks share; empty: all weigh the same.
+    pub(crate) weights: Vec<u64>,
     pub(crate) peers: Vec<Option<Outgoing>>,
     pub(crate) guests: Arc<Guests>,
     pub(crate) arrivals: mpsc::UnboundedReceiver<Arrived>,
@@ -123,18 +147,34 @@ pub(crate) struct Engine {
     random: Random,
     absent: Absent,
     tally: Tally,
+    /// What locks with names share, if they share an election.
+    shared: Option<SharedLocks>,
     stopping: bool,
+    /// How often the process without a name has stored something, and what each peer was told of it.
+    writes: u64,
+    told: Vec<u64>,
+    /// Whether the node's settings are known to be in force.
+    established: bool,
     /// Out-buffer, reused.
     step: PlainStep,
 }
 
 /// What happened to a process, as it is recorded.
 enum RecordedEvent {
-    Start { recovered: bool },
-    Deliver { from: Address, number: u64, clock: Vec<(u32, u32)>, label: Label },
+    Start {
+        recovered: bool,
+    },
+    Deliver {
+        from: Address,
+        number: u64,
+        clock: Vec<(u32, u32)>,
+        label: Label,
+    },
     Timer(Label),
     Command(Encoded),
     Suspicion(Suspicion),
+    /// The election that a lock shares says something.
+    Standing,
     Stop,
 }
 
@@ -154,7 +194,11 @@ impl Engine {
             random: Random::new(),
             absent: Absent::default(),
             tally: Tally::default(),
+            shared: None,
             stopping: false,
+            writes: 0,
+            told: vec![0; parts.peers.len()],
+            established: false,
             step: PlainStep::default(),
             parts,
         }
@@ -175,17 +219,21 @@ impl Engine {
             directory.store("").prepare()?;
         }
         while !self.stopping {
+            self.follow_election().await?;
             while let Some(ask) = self.breakpoints.pop_deferred() {
                 self.answer(ask).await?;
             }
             let due = self.next_due();
             if due.is_some_and(|due| due <= Instant::now()) {
-                if let Ok(ask) = self.parts.asks.try_recv() {
-                    self.answer(ask).await?;
-                    continue;
-                }
                 self.take_what_has_come().await?;
                 self.wake().await?;
+                // Who asks is answered after each thing that was due, but not before a timer that is: it may
+                // be the one that ends what the process believes of itself.
+                if !self.is_timer_due()
+                    && let Ok(ask) = self.parts.asks.try_recv()
+                {
+                    self.answer(ask).await?;
+                }
                 continue;
             }
             tokio::select! {
@@ -241,6 +289,9 @@ impl Engine {
         }
         for name in names {
             self.open(&name, since).await?;
+            if name.is_empty() {
+                self.share_election();
+            }
         }
         self.client_reacts(since);
         for ask in asks {
@@ -257,14 +308,26 @@ impl Engine {
         if self.instances.contains_key(name) {
             return Ok(());
         }
+        if self.shared.is_some() {
+            return self.open_shared(name, base).await;
+        }
         let mut machine = self.parts.machine.fresh();
         let (mut store, mut recovered) = (None, None);
         if let Some(directory) = &self.parts.directory {
             let mut opened = directory.store(name);
             recovered = opened.load()?;
+            if let Some(stored) = recovered.as_mut().filter(|_| self.parts.renumbered) {
+                let algorithm = self.parts.facts.algorithm;
+                *stored = machine.renumbered(stored).ok_or(EngineError::Renumbered { algorithm })?;
+                opened = save(opened, stored.clone()).await?;
+            }
             if recovered.is_none() {
                 // From now on the process has lived, whether it ever stores anything or not.
                 opened = save(opened, machine.blank()).await?;
+            }
+            if name.is_empty() {
+                self.writes = opened.sequence();
+                self.parts.endpoint.memory.on_write(self.writes);
             }
             store = Some(opened);
         }
@@ -293,6 +356,16 @@ impl Engine {
         self.carry_out(name, RecordedEvent::Start { recovered: recovered.is_some() }, step, base).await
     }
 
+    /// Writes down whom the node has met and what it knows of its settings, when there is time.
+    fn remember(&self) {
+        let endpoint = Arc::clone(&self.parts.endpoint);
+        tokio::task::spawn_blocking(move || {
+            if let Err(why) = endpoint.memory.save() {
+                warn!(%why, "cannot write down whom this node has met");
+            }
+        });
+    }
+
     fn header(&self) -> Header {
         let facts = &self.parts.facts;
         Header {
@@ -314,10 +387,14 @@ impl Engine {
                 if self.absent.stopped.remove(&peer) {
                     self.hear_of(Suspicion::Restore(peer)).await?;
                 }
+                self.remember();
+                // Whoever comes anew is told anew.
+                self.told[peer.index()] = 0;
                 if let Some(outgoing) = &self.parts.peers[peer.index()] {
                     outgoing.hint();
                     // It may be a new life, which knows of no locks.
-                    for name in self.instances.keys().filter(|name| !name.is_empty()) {
+                    let told = self.instances.iter().filter(|(name, it)| !name.is_empty() && !it.shared);
+                    for (name, _) in told {
                         outgoing.send(&Body::Open { name: name.clone() }, WhileAway::Keep);
                     }
                 }
@@ -334,6 +411,7 @@ impl Engine {
                     }
                 }
                 Body::Goodbye => self.miss(from).await?,
+                Body::Stored { writes } => self.parts.endpoint.memory.on_stored(self.id(from), writes),
                 Body::Message { due, .. } => {
                     // Only a supervisor's nodes pretend latencies: nobody else may make this one wait.
                     let due = if self.parts.standby { due } else { 0 };
@@ -353,14 +431,13 @@ impl Engine {
     }
 
     /// Whether a peer may have a process of this name started here.
-    fn admit(&self, name: &str, from: Address) -> bool {
-        let known = self.instances.contains_key(name);
-        let has_names = self.parts.facts.problem == ProblemKind::MutualExclusion;
-        let fine = known || (has_names && is_name(name) && self.instances.len() <= MAX_LOCKS);
-        if !fine {
-            warn!(peer = self.id(from), "asks for a lock whose name will not do, or for one too many");
+    fn admit(&mut self, name: &str, from: Address) -> bool {
+        self.make_room();
+        let refusal = self.refusal_of(name);
+        if let Some(why) = &refusal {
+            warn!(peer = self.id(from), %why, "asks for a lock that cannot be had");
         }
-        fine
+        refusal.is_none()
     }
 
     async fn deliver(&mut self, from: Address, body: Body, base: Instant) -> Result<(), EngineError> {
@@ -388,6 +465,26 @@ impl Engine {
         }
     }
 
+    /// Why there can be no process of this name; `None` if there is one or can be.
+    fn refusal_of(&self, name: &str) -> Option<String> {
+        if self.instances.contains_key(name) {
+            return None;
+        }
+        if !is_name(name) {
+            return Some(format!("'{name}' will not do as a name: use letters, digits, - and _"));
+        }
+        let (algorithm, shared) = (self.parts.facts.algorithm, self.shared.is_some());
+        if self.parts.facts.problem != ProblemKind::MutualExclusion && !shared {
+            return Some(format!("{algorithm} has no names: only locks have"));
+        }
+        let limit = if shared { MAX_LOCKS } else { MAX_LOCK_PROCESSES };
+        // The process without a name does not count.
+        (self.instances.len() > limit).then(|| {
+            let hint = if shared { "" } else { "; majority and elected-coordinator have room for more" };
+            format!("a node has at most {limit} locks of {algorithm} in use at once{hint}")
+        })
+    }
+
     /// Gives a command that was due at `base`; the error says why it cannot be given.
     async fn command(
         &mut self,
@@ -395,19 +492,11 @@ impl Engine {
         word: &str,
         base: Instant,
     ) -> Result<Result<(), String>, EngineError> {
-        if !self.instances.contains_key(name) {
-            if !is_name(name) {
-                return Ok(Err(format!("'{name}' will not do as a name: use letters, digits, - and _")));
-            }
-            if self.parts.facts.problem != ProblemKind::MutualExclusion {
-                let algorithm = self.parts.facts.algorithm;
-                return Ok(Err(format!("{algorithm} has no names: only locks have")));
-            }
-            if self.instances.len() > MAX_LOCKS {
-                return Ok(Err(format!("a node has at most {MAX_LOCKS} locks")));
-            }
-            self.open(name, base).await?;
+        self.make_room();
+        if let Some(reason) = self.refusal_of(name) {
+            return Ok(Err(reason));
         }
+        self.open(name, base).await?;
         let elapsed = self.clock.shows(Instant::now());
         let Some(instance) = self.instances.get_mut(name) else { return Ok(Err("it is gone".to_owned())) };
         let mut step = std::mem::take(&mut self.step);

@@ -2,12 +2,12 @@
 
 use habemus::catalogue::Links;
 use habemus::{Status, Suspicion};
-use tokio::time::Instant;
 use tracing::{info, warn};
 
+use super::instance::Instance;
 use super::{Ask, Engine, EngineError};
+use crate::clock::BootInstant as Instant;
 use crate::control::{NodeReport, Overview, SupervisorCommand};
-use crate::is_name;
 use crate::recorder::Wall;
 use crate::transport::Outgoing;
 
@@ -47,13 +47,16 @@ impl Engine {
                 let result = self.command(&name, word, Instant::now()).await?;
                 let _ = done.send(result);
             }
-            Ask::Listen { name, to } => {
-                if !self.instances.contains_key(&name) && is_name(&name) {
-                    self.open(&name, Instant::now()).await?;
-                }
+            Ask::Listen { name, to, done } => {
+                self.make_room();
+                let refused = match self.refusal_of(&name) {
+                    Some(reason) => Err(reason),
+                    None => Ok(self.open(&name, Instant::now()).await?),
+                };
                 if let Some(instance) = self.instances.get_mut(&name) {
                     instance.listen(to);
                 }
+                let _ = done.send(refused);
             }
             Ask::Overview(to) => {
                 let _ = to.send(self.overview());
@@ -161,7 +164,7 @@ impl Engine {
 
     fn overview(&self) -> Overview {
         let facts = &self.parts.facts;
-        let status = self.instances.get("").map_or(Status::Idle, |it| it.status);
+        let status = self.instances.get("").map_or(Status::Idle, Instance::present_status);
         let peers = self.parts.endpoint.ids.iter().zip(&self.parts.peers);
         let connected = peers.filter(|(_, peer)| peer.as_ref().is_some_and(Outgoing::is_connected));
         let locks = self.instances.iter().filter(|(name, _)| !name.is_empty());
@@ -178,7 +181,7 @@ impl Engine {
                 _ => None,
             },
             term: self.tally.term,
-            locks: locks.map(|(name, it)| (name.clone(), it.status)).collect(),
+            locks: locks.map(|(name, it)| (name.clone(), it.present_status())).collect(),
             connected: connected.map(|(id, _)| *id).collect(),
             suspected: self.absent.suspected.iter().map(|address| self.id(*address)).collect(),
             pending: self.timers.pending()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tokio::time::Instant;
+use crate::clock::BootInstant as Instant;
 
 /// Commands by the time at which they are to be given, and then in the order in which they came.
 #[derive(Debug, Default)]

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use habemus::{Address, Status, Suspicion};
 use habemus_trace::Happening;
-use tokio::time::Instant;
 use tracing::info;
 
-use super::{Engine, EngineError, RecordedEvent};
+use super::{RecordedEvent, Engine, EngineError};
+use crate::clock::BootInstant as Instant;
 use crate::transport::WhileAway;
 use crate::transport::frame::Body;
 
@@ -67,6 +67,9 @@ impl Engine {
         for peer in self.parts.peers.iter().flatten() {
             peer.flushed(Duration::from_millis(500)).await;
         }
+        let endpoint = std::sync::Arc::clone(&self.parts.endpoint);
+        let saved = tokio::task::spawn_blocking(move || endpoint.memory.save()).await;
+        saved.expect("storing does not panic")?;
         info!("stopped");
         Ok(())
     }

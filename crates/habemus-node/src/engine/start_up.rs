@@ -2,10 +2,9 @@
 
 use std::collections::VecDeque;
 
-use tokio::time::Instant;
-
 use super::Ask;
 use super::held::{MAX_HELD, MAX_HELD_BYTES};
+use crate::clock::BootInstant as Instant;
 use crate::transport::Arrivals;
 use crate::transport::frame::Body;
 

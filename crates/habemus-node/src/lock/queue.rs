@@ -31,6 +31,8 @@ pub(super) enum Input {
     Entered(Option<u64>),
     /// The process has left, because it was asked to or because its lease is over.
     Left,
+    /// The lease is over, and the process has not said so.
+    Expired,
     /// The node does not let the process enter.
     Refused(LockError),
 }
@@ -85,6 +87,7 @@ impl LockQueue {
             Input::Leave(ticket) => self.on_leave(ticket, &mut actions),
             Input::Entered(token) => self.on_entered(token, &mut actions),
             Input::Left => self.on_left(&mut actions),
+            Input::Expired => self.on_expired(&mut actions),
             Input::Refused(why) => self.on_refused(&why, &mut actions),
         }
         actions
@@ -127,6 +130,17 @@ impl LockQueue {
         actions.extend(std::mem::take(&mut self.holders).into_iter().map(Action::Lose));
         self.stage = Stage::Outside;
         self.approach(actions);
+    }
+
+    /// The holders learn of it now; the process, as soon as it can.
+    fn on_expired(&mut self, actions: &mut Vec<Action>) {
+        actions.extend(std::mem::take(&mut self.holders).into_iter().map(Action::Lose));
+        self.leave(actions);
+    }
+
+    /// Whether nobody has it, wants it or waits for the process.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.stage == Stage::Outside && self.waiting.is_empty()
     }
 
     fn on_refused(&mut self, why: &LockError, actions: &mut Vec<Action>) {
@@ -243,6 +257,17 @@ mod tests {
         assert_eq!(queue.on(Input::Left), [Action::Lose(ONE), Action::Enter(Mode::Alone)]);
         assert_eq!(queue.on(Input::Leave(ONE)), []);
         assert_eq!(queue.on(Input::Entered(None)), [Action::Grant(TWO, None)]);
+    }
+
+    #[test]
+    fn a_lease_that_runs_out_unsaid_is_lost_at_once_and_given_back() {
+        let mut queue =
+            queue(&[Input::Enter(Mode::Alone, ONE), Input::Entered(None), Input::Enter(Mode::Alone, TWO)]);
+        assert_eq!(queue.on(Input::Expired), [Action::Lose(ONE), Action::Leave]);
+        // What the process says of the old entry is of no use to anybody.
+        assert_eq!(queue.on(Input::Entered(None)), []);
+        assert_eq!(queue.on(Input::Left), [Action::Enter(Mode::Alone)]);
+        assert!(!queue.is_at_rest());
     }
 
     #[test]

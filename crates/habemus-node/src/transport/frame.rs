@@ -10,6 +10,8 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 use tokio_util::codec::LengthDelimitedCodec;
 
+pub use crate::record::Disk;
+
 /// The version of what goes over a connection.
 pub const PROTOCOL: u8 = 2;
 
@@ -42,6 +44,8 @@ pub struct Hello {
     pub life: u64,
     /// What the listener's [`Challenge`] said.
     pub nonce: u64,
+    /// What it keeps its promises on.
+    pub disk: Disk,
 }
 
 /// What the listener says first.
@@ -62,6 +66,8 @@ pub enum Answer {
     Welcome {
         /// Tells this life of the listening node from its former ones.
         life: u64,
+        /// What it keeps its promises on.
+        disk: Disk,
         /// The number of the last frame that it has from this life of the dialler.
         received: u64,
     },
@@ -104,6 +110,11 @@ pub enum Body {
         due: u64,
         /// The message itself.
         bytes: Vec<u8>,
+    },
+    /// What I say from now on may rest on what I have stored: so often by now.
+    Stored {
+        /// How often.
+        writes: u64,
     },
 }
 
@@ -224,7 +235,7 @@ impl Body {
     pub(crate) fn size(&self) -> usize {
         match self {
             Body::Open { name } => name.len(),
-            Body::Goodbye => 0,
+            Body::Goodbye | Body::Stored { .. } => 0,
             Body::Message { name, clock, bytes, .. } => name.len() + 8 * clock.len() + bytes.len(),
         }
     }
@@ -252,7 +263,8 @@ mod tests {
     use super::*;
 
     fn hello() -> Hello {
-        Hello { cluster: "c".to_owned(), system: "bully".to_owned(), from: 1, to: 2, life: 7, nonce: 5 }
+        let (cluster, system) = ("c".to_owned(), "bully".to_owned());
+        Hello { cluster, system, from: 1, to: 2, life: 7, nonce: 5, disk: Disk::default() }
     }
 
     fn body() -> impl Strategy<Value = Body> {
@@ -260,6 +272,7 @@ mod tests {
         prop_oneof![
             "[a-z]{0,8}".prop_map(|name| Body::Open { name }),
             Just(Body::Goodbye),
+            any::<u64>().prop_map(|writes| Body::Stored { writes }),
             message.prop_map(|(name, number, clock, due, bytes)| Body::Message {
                 name,
                 number,

@@ -235,7 +235,9 @@ async fn meet(stream: TcpStream, endpoint: &Shared, guests: &Guests) -> io::Resu
         }
         conversation.received
     };
-    framed.send(Answer::Welcome { life: endpoint.life, received }.encode()).await?;
+    framed
+        .send(Answer::Welcome { life: endpoint.life, disk: endpoint.memory.disk(), received }.encode())
+        .await?;
     let FramedParts { io, read_buf, .. } = framed.into_parts();
     let mut parts = FramedParts::new::<bytes::Bytes>(io, codec(FRAME_LIMIT));
     parts.read_buf = read_buf;
@@ -267,6 +269,7 @@ fn check(hello: &Hello, endpoint: &Shared, named: &Named) -> Result<Address, Str
     if !named(from) {
         return Err(format!("the certificate does not name node {from}"));
     }
+    endpoint.memory.meet(from, hello.life, hello.disk)?;
     Ok(Address(index as u32))
 }
 
@@ -345,8 +348,10 @@ impl Visit {
 mod tests {
     use tokio::io::AsyncReadExt;
 
+    use super::super::frame::Disk;
     use super::super::{PATIENCE, Traffic};
     use super::*;
+    use crate::record::Memory;
     use crate::transport::Endpoint;
 
     /// A listener of node 1 that has the patience of a saint, and where it listens.
@@ -363,6 +368,7 @@ mod tests {
             life: 1,
             links: habemus::catalogue::Links::Timely,
             patience: PATIENCE,
+            memory: Memory::without_disk(1),
             tls: None,
             traffic: Traffic::default(),
         });
@@ -390,7 +396,7 @@ mod tests {
         }
         let (mut stream, nonce) = challenged(address).await;
         let (cluster, system) = (String::new(), String::new());
-        let hello = Hello { cluster, system, from: 2, to: 1, life: 7, nonce }.encode();
+        let hello = Hello { cluster, system, from: 2, to: 1, life: 7, nonce, disk: Disk::default() }.encode();
         let greeting = [(hello.len() as u32).to_be_bytes().as_slice(), &hello].concat();
         stream.write_all(&greeting).await.expect("it reads");
         let arrived = arrivals.recv().await.expect("it listens");

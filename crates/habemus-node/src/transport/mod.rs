@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use habemus::catalogue::Links;
 
+use crate::record::Memory;
 use crate::tls::Tls;
 
 /// What both ends of every connection of a node need.
@@ -39,6 +40,8 @@ pub(crate) struct Endpoint {
     pub(crate) links: Links,
     /// How long frames wait for a peer that is away, where the algorithm does not mind.
     pub(crate) patience: Duration,
+    /// Its disk, and those of the others.
+    pub(crate) memory: Memory,
     pub(crate) tls: Option<Tls>,
     pub(crate) traffic: Traffic,
 }

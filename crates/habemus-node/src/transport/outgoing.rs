@@ -9,7 +9,7 @@ use futures_util::{SinkExt, StreamExt};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 use tokio_util::codec::Framed;
 use tracing::{debug, error, info, warn};
 
@@ -17,6 +17,7 @@ use super::frame::{Acknowledgement, Answer, Body, Challenge, FrameError, HELLO_L
 use super::queue::Queue;
 use super::stream::{Stream, dial};
 use super::{Shared, count};
+use crate::clock::BootInstant as Instant;
 use habemus_machine::Random;
 
 /// A connection that does not stand after so long is given up.
@@ -162,7 +163,16 @@ impl Dialler {
             };
             let wait = match timeout(DIAL_LIMIT, self.connect(&address)).await {
                 Ok(Ok((stream, answer))) => match answer {
-                    Answer::Welcome { life, received } => {
+                    Answer::Welcome { life, disk, .. }
+                        if let Err(reason) = self.endpoint.memory.meet(self.id, life, disk) =>
+                    {
+                        if said != reason {
+                            error!(peer = self.id, %address, %reason, "this node refuses the peer");
+                            said = reason;
+                        }
+                        REFUSED_WAIT
+                    }
+                    Answer::Welcome { life, received, .. } => {
                         info!(peer = self.id, %address, "connected");
                         (failures, said) = (0, String::new());
                         if !self.state.queue().connect(life, received, Instant::now()) {
@@ -220,6 +230,7 @@ impl Dialler {
             to: self.id,
             life: endpoint.life,
             nonce: challenge.nonce,
+            disk: endpoint.memory.disk(),
         };
         framed.send(hello.encode()).await?;
         let answer = Answer::decode(&piece(&mut framed).await?).map_err(garbled)?;

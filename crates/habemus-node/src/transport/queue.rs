@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use habemus::catalogue::Links;
-use tokio::time::Instant;
 
 use super::frame::{Body, FRAME_LIMIT, Frame, FrameError};
+use crate::clock::BootInstant as Instant;
 
 /// So many frames wait at most; one more is dropped.
 pub const MAX_WAITING: usize = 4096;

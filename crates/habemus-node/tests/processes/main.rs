@@ -2,10 +2,13 @@
 
 mod bench;
 mod catalogue;
+mod configuration;
 mod faults;
 mod hostile;
+mod locks;
 mod namespaces;
 mod outage;
+mod pauses;
 mod peer;
 mod random_faults;
 mod refusals;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use habemus::catalogue::{ENTRIES, Links};
 use habemus::{ProblemKind, Status};
-use habemus_node::{LockGuard, Locks, Node, Settings};
+use habemus_node::{Node, Settings, UnfencedGuard, UnfencedLocks};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -48,7 +48,7 @@ async fn way(target: String, works: watch::Receiver<bool>, ways: &mut JoinSet<()
     address
 }
 
-async fn acquired(locks: &Locks) -> LockGuard {
+async fn acquired(locks: &UnfencedLocks) -> UnfencedGuard {
     timeout(LONG, locks.acquire("door")).await.expect("the lock comes").expect("it can be had")
 }
 
@@ -72,7 +72,7 @@ async fn after_an_outage_of_any_length_locks_that_assume_reliable_links_go_on() 
                 one.introduce(other.id(), &way(other.address().to_owned(), works.clone(), &mut ways).await);
             }
         }
-        let locks: Vec<_> = nodes.iter().map(|node| node.locks().expect("it has locks")).collect();
+        let locks: Vec<_> = nodes.iter().map(|node| node.unfenced_locks().expect("it has locks")).collect();
         for locks in &locks {
             drop(acquired(locks).await);
         }

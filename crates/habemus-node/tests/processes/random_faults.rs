@@ -67,7 +67,7 @@ async fn rain(cluster: &mut Cluster, random: &mut Random, pauses: bool) {
     }
 }
 
-fn verdict(
+pub(crate) fn verdict(
     cluster: &Cluster,
     algorithm: &str,
     detector: Option<&str>,

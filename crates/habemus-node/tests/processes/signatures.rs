@@ -23,7 +23,8 @@ impl Drop for Army {
 fn generals_with_keys_of_their_own_obey_their_commander() {
     let scratch = Scratch::new();
     let keys = scratch.path().join("keys");
-    habemus_node::certs::make(&keys, &[1, 2, 3, 4]).expect("keys can be made");
+    habemus_node::certs::make(&keys, &[1, 2, 3, 4], habemus_node::certs::Existing::Refuse)
+        .expect("keys can be made");
     // Ports that were free a moment ago.
     let free = || TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("there are ports");
     let peers: Vec<String> = (1..=4).map(|id| format!("{id}={}", free())).collect();
@@ -34,7 +35,16 @@ fn generals_with_keys_of_their_own_obey_their_commander() {
         let data = scratch.path().join(format!("node-{id}"));
         let mut child = Command::new(program())
             .args(["--id", &id.to_string(), "--peer", &peers.join(","), "--algorithm", "signed-generals"])
-            .args(["--begin-at", &begin_at.to_string(), "--pulse", "500ms", "--trace", "--log", "warn"])
+            .args([
+                "--begin-at",
+                &begin_at.to_string(),
+                "--pulse",
+                "500ms",
+                "--trace",
+                "--log",
+                "warn",
+                "--new",
+            ])
             .arg("--keys")
             .arg(&keys)
             .arg("--data")

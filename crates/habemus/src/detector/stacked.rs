@@ -1,6 +1,7 @@
 //! An algorithm on top of a failure detector, as one process.
 
 use std::fmt::{self, Debug};
+use std::time::Duration;
 
 use super::Detection;
 use crate::{Address, Command, Context, Message, Process, Said, Step, Suspicion, System};
@@ -119,6 +120,23 @@ where
 
     fn on_stop(&mut self, cx: &mut Context<'_, Self>) {
         self.run(cx, Process::on_stop);
+    }
+
+    fn lease(&self, system: &System<Self>) -> Option<Self::Timer> {
+        self.algorithm.lease(&system.config.algorithm).map(Layer::Algorithm)
+    }
+
+    fn leadership(&self, system: &System<Self>) -> Option<crate::election::Output> {
+        self.algorithm.leadership(&system.config.algorithm)
+    }
+
+    fn renumbered((below, above): Self::Stable) -> Option<Self::Stable> {
+        // What a detector stores is about those whom it watched.
+        A::renumbered(above).filter(|_| below == D::Stable::default()).map(|above| (below, above))
+    }
+
+    fn longest_lease(system: &System<Self>) -> Option<Duration> {
+        A::longest_lease(&system.config.algorithm)
     }
 }
 

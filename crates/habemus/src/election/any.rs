@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::fmt::{self, Debug};
+use std::time::Duration;
 
 use super::all_to_all::AllToAll;
 use super::anonymous_ring::AnonymousRing;
@@ -182,6 +183,33 @@ macro_rules! any_election {
                     })+
                     _ => unreachable!("the choice is made once"),
                 }
+            }
+
+            fn lease(&self, system: &System<Self>) -> Option<Timer> {
+                match (self, &system.config) {
+                    $((AnyElection::$name(election), Choice::$name(system)) => {
+                        election.lease(system).map(Timer::$name)
+                    })+
+                    _ => unreachable!("the choice is made once"),
+                }
+            }
+
+            fn leadership(&self, system: &System<Self>) -> Option<super::Output> {
+                match (self, &system.config) {
+                    $((AnyElection::$name(election), Choice::$name(system)) => election.leadership(system),)+
+                    _ => unreachable!("the choice is made once"),
+                }
+            }
+
+            fn renumbered(stable: Remembered) -> Option<Remembered> {
+                match stable {
+                    Remembered::Nothing => Some(Remembered::Nothing),
+                    $(Remembered::$name(stable) => <$process>::renumbered(stable).map(Remembered::$name)),+
+                }
+            }
+
+            fn longest_lease(system: &System<Self>) -> Option<Duration> {
+                match &system.config { $(Choice::$name(system) => <$process>::longest_lease(system)),+ }
             }
         }
     };

@@ -8,6 +8,7 @@ use crate::{Id, Problem, ProblemKind, Status};
 pub mod all_to_all;
 pub mod anonymous_ring;
 pub mod any;
+pub mod borrowed;
 pub mod bully;
 pub mod capture_async;
 pub mod capture_sync;

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use super::{Command, Mutex, Output, Token};
 use crate::topology::Complete;
-use crate::{Address, Context, Process};
+use crate::{Address, Context, Process, System};
 
 /// Who coordinates, and what becomes of those who do not return a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,6 +183,17 @@ impl Process for Coordinator {
             Timer::LeaseOver(token) if self.place == Place::Inside(token) => self.leave(token, cx),
             _ => {}
         }
+    }
+
+    fn lease(&self, system: &System<Self>) -> Option<Timer> {
+        match self.place {
+            Place::Inside(token) if system.config.lease.is_some() => Some(Timer::LeaseOver(token)),
+            _ => None,
+        }
+    }
+
+    fn longest_lease(system: &System<Self>) -> Option<Duration> {
+        system.config.timeout.max(system.config.lease)
     }
 }
 

@@ -10,7 +10,7 @@ use super::super::{
 use super::lock;
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::any::{AnyElection, Choice};
-use crate::mutex::elected::{Config, Elected, Variant};
+use crate::mutex::elected::{Config, Elected, Reigns, Variant};
 use crate::topology::Complete;
 use crate::{Chooser, Id, ProblemKind, Process, System};
 
@@ -77,6 +77,12 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         },
         lock::FENCING,
         OptionSpec {
+            name: "keep-alive",
+            values: Values::Text("true | false"),
+            default: "false; true on real nodes",
+            help: "whether a holder renews its lease as long as it is inside",
+        },
+        OptionSpec {
             name: "variant",
             values: Values::Variants(&[rules("complete"), mutant("mutant-forgetful")]),
             default: "complete",
@@ -126,6 +132,8 @@ pub(in crate::catalogue) fn build(
         retry: options.positive("retry")?.unwrap_or(Duration::from_millis(200)),
         majority,
         fencing: lock::fencing(options)?,
+        keep_alive: options.flag("keep-alive")?.unwrap_or(false),
+        reigns: Reigns::Counted,
         variant: options.choice("variant", &variants)?.unwrap_or_default(),
     };
     let system: System<Elected<AnyElection>> = System::new(network, request.ids.clone(), config)?;

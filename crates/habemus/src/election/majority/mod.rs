@@ -16,10 +16,11 @@
 //! leader per term, and whoever takes orders from leaders must refuse older terms.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use super::{Command, Election};
+use super::{Command, Election, Output};
 use crate::topology::Complete;
-use crate::{Address, Context, Process};
+use crate::{Address, Context, Process, System, Topology};
 
 mod config;
 mod leading;
@@ -167,6 +168,30 @@ impl Process for Majority {
             self.resign(cx);
         }
     }
+
+    fn lease(&self, system: &System<Self>) -> Option<Timer> {
+        let round = self.relied_on(system).filter(|_| system.config.lease)?;
+        Some(Timer::Reliance { term: self.stable.term, round })
+    }
+
+    fn leadership(&self, system: &System<Self>) -> Option<Output> {
+        let term = self.stable.term;
+        let said = match self.leader {
+            None => Output::Leaderless,
+            Some(_) if self.is_leader() => Output::Leads { term },
+            Some(leader) => Output::Follows { leader: Some(system.id_of(leader)), term },
+        };
+        system.config.lease.then_some(said)
+    }
+
+    /// It has voted in its term, for somebody whose address may be another's now: it goes on in the next.
+    fn renumbered(Stable { term, .. }: Stable) -> Option<Stable> {
+        Some(Stable { term: term.checked_add(1)?, voted_for: None })
+    }
+
+    fn longest_lease(system: &System<Self>) -> Option<Duration> {
+        system.config.lease.then(|| system.config.loyalty())
+    }
 }
 
 /// Elections; what comes after them is in `leading`.
@@ -240,6 +265,19 @@ impl Majority {
         }
         self.role = Role::Follower;
         self.tell(None, cx);
+    }
+
+    /// The latest heartbeat of this term that a quorum has answered, the leader itself included.
+    fn relied_on(&self, system: &System<Self>) -> Option<u64> {
+        let Role::Leader { round, heard } = &self.role else { return None };
+        let me = self.leader?;
+        let mut rounds: Vec<u64> = heard.values().copied().chain([*round]).collect();
+        rounds.sort_unstable();
+        let quorum = |first: &u64| {
+            let lately = heard.iter().filter(|(_, round)| **round >= *first).map(|(&address, _)| address);
+            system.config.is_quorum(lately.chain([me]), system.topology.present())
+        };
+        rounds.into_iter().rev().find(quorum)
     }
 
     fn store(&mut self, stable: Stable, cx: &mut Context<'_, Self>) {

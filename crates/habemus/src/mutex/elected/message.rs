@@ -94,6 +94,23 @@ pub enum LockMessage {
         /// The ticket that is closed.
         ticket: Ticket,
     },
+    /// "I am inside and want to stay." Answered by [`Renewed`](LockMessage::Renewed), if the sender is known
+    /// to be inside.
+    Renew {
+        /// The reign the sender obeys.
+        reign: u64,
+        /// A new ticket: the new lease runs from when it was made.
+        ticket: Ticket,
+        /// By which grant it is inside.
+        token: Token,
+    },
+    /// "Stay."
+    Renewed {
+        /// The reign of the sender.
+        reign: u64,
+        /// The ticket whose lease counts now.
+        ticket: Ticket,
+    },
 }
 /// People see the reign as `#1`, as they see epochs of elections.
 impl Debug for LockMessage {
@@ -108,10 +125,12 @@ impl Debug for LockMessage {
             LockMessage::Grant { token, .. } => write!(f, "Grant({token:?})"),
             LockMessage::Release { ticket, .. } => write!(f, "Release({ticket:?})"),
             LockMessage::Released { ticket } => write!(f, "Released({ticket:?})"),
+            LockMessage::Renew { ticket, .. } => write!(f, "Renew({ticket:?})"),
+            LockMessage::Renewed { ticket, .. } => write!(f, "Renewed({ticket:?})"),
         }
     }
 }
-crate::kinds!(LockMessage: Ask, Here, Outdated, Request, Grant, Release, Released);
+crate::kinds!(LockMessage: Ask, Here, Outdated, Request, Grant, Release, Released, Renew, Renewed);
 
 /// What is sent: the election's messages and the lock's.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -162,6 +181,8 @@ pub enum Timer<T> {
         /// In which reign.
         reign: u64,
     },
+    /// When the holder asks to stay.
+    Renew,
 }
 
 impl<T: Debug> Debug for Timer<T> {
@@ -169,6 +190,7 @@ impl<T: Debug> Debug for Timer<T> {
         match self {
             Timer::Election(timer) => timer.fmt(f),
             Timer::Retry => f.write_str("Retry"),
+            Timer::Renew => f.write_str("Renew"),
             Timer::LeaseOver(ticket) => write!(f, "LeaseOver({ticket:?})"),
             Timer::Reclaim(token) => write!(f, "Reclaim({token:?})"),
             Timer::Grace { reign } => write!(f, "Grace({reign})"),

@@ -20,12 +20,14 @@ use crate::election::{self, Election};
 use crate::topology::Complete;
 use crate::{Address, Context, Process, Said, Step, Suspicion, System};
 
+mod borrowing;
 mod message;
 mod office;
 mod participant;
 #[cfg(test)]
 mod tests;
 
+pub use borrowing::{Standing, memory};
 pub use message::{LockMessage, Message, Place, Ticket, Timer};
 pub use office::Office;
 
@@ -37,6 +39,27 @@ pub enum Variant {
     Complete,
     /// A mutant: a new coordinator grants before it knows who is inside, kept to show that the checker catches it.
     MutantForgetful,
+}
+
+/// Whence the numbers of reigns come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reigns {
+    /// Each is above all that its coordinator knows.
+    #[default]
+    Counted,
+    /// They are the terms of the election, in which nobody else leads and which everybody has stored.
+    Terms,
+}
+
+impl Reigns {
+    /// How many grants there are in a reign. A token is the reign and the grant side by side, in decimal
+    /// where people look at it.
+    pub fn grants(self) -> u64 {
+        match self {
+            Reigns::Counted => 1_000_000,
+            Reigns::Terms => 1 << 32,
+        }
+    }
 }
 
 /// What elects the coordinator, and what a coordinator must know before it grants.
@@ -53,6 +76,10 @@ pub struct Config<E: Process> {
     pub majority: Option<Vec<u64>>,
     /// Whether holders get a fencing token to show to the resource.
     pub fencing: bool,
+    /// Whether a holder renews its lease as long as it is inside.
+    pub keep_alive: bool,
+    /// Whence the numbers of reigns come.
+    pub reigns: Reigns,
     /// The rules, or deliberately broken ones.
     pub variant: Variant,
 }
@@ -62,6 +89,11 @@ impl<E: Process> Config<E> {
     /// differ by a tenth each way.
     pub fn reclaim_after(&self) -> Option<Duration> {
         self.lease.map(|lease| lease + lease / 4)
+    }
+
+    /// How often a holder renews its lease, if it does: two attempts may be lost.
+    fn renew_after(&self) -> Option<Duration> {
+        self.lease.filter(|_| self.keep_alive).map(|lease| lease / 4)
     }
 }
 
@@ -180,6 +212,7 @@ impl<E: Process<Problem = Election>> Process for Elected<E> {
         match timer {
             Timer::Election(timer) => self.elect(cx, |election, cx| election.on_timer(timer, cx)),
             Timer::Retry => self.on_retry(cx),
+            Timer::Renew => self.on_renewal_due(cx),
             Timer::LeaseOver(ticket) => self.on_lease_over(ticket, cx),
             Timer::Reclaim(token) => self.on_reclaim(token, cx),
             Timer::Grace { reign } => self.on_grace_over(reign, cx),
@@ -195,6 +228,27 @@ impl<E: Process<Problem = Election>> Process for Elected<E> {
     fn on_stop(&mut self, cx: &mut Context<'_, Self>) {
         self.elect(cx, E::on_stop);
     }
+
+    fn lease(&self, system: &System<Self>) -> Option<Self::Timer> {
+        match self.place {
+            Place::Inside { ticket, .. } if system.config.lease.is_some() => Some(Timer::LeaseOver(ticket)),
+            _ => None,
+        }
+    }
+
+    fn leadership(&self, system: &System<Self>) -> Option<election::Output> {
+        self.election.leadership(&system.config.election)
+    }
+
+    /// The reign is over, whoever coordinated in it; its number stays used.
+    fn renumbered(Memory { election, incarnation, reign }: Self::Stable) -> Option<Self::Stable> {
+        let reign = Reign { number: reign.number, ..Reign::default() };
+        E::renumbered(election).map(|election| Memory { election, incarnation, reign })
+    }
+
+    fn longest_lease(system: &System<Self>) -> Option<Duration> {
+        system.config.reclaim_after().max(E::longest_lease(&system.config.election))
+    }
 }
 
 impl<E: Process<Problem = Election>> Elected<E> {
@@ -207,13 +261,20 @@ impl<E: Process<Problem = Election>> Elected<E> {
             }
             LockMessage::Request { reign, ticket } if reign == present => self.on_request(from, ticket, cx),
             LockMessage::Release { reign, ticket } if reign == present => self.on_release(from, ticket, cx),
+            LockMessage::Renew { reign, ticket, token } if reign == present => {
+                self.on_renew(from, ticket, token, cx);
+            }
+            LockMessage::Renewed { reign, ticket } if reign == present => self.on_renewed(ticket, cx),
             // It has missed that I coordinate now.
-            LockMessage::Request { .. } | LockMessage::Release { .. } if self.office.is_some() => {
+            LockMessage::Request { .. } | LockMessage::Release { .. } | LockMessage::Renew { .. }
+                if self.office.is_some() =>
+            {
                 self.tell(from, LockMessage::Ask { reign: present }, cx);
             }
-            LockMessage::Outdated { reign } if self.leads && reign >= present => {
-                self.reign.number = reign;
-                self.begin_reign(cx);
+            LockMessage::Outdated { reign }
+                if self.leads && reign >= present && cx.config().reigns == Reigns::Counted =>
+            {
+                self.begin_reign(reign + 1, cx);
             }
             LockMessage::Grant { reign, ticket, token } => self.on_grant(from, reign, ticket, token, cx),
             LockMessage::Released { ticket } if self.unreleased == Some(ticket) => {
@@ -228,11 +289,16 @@ impl<E: Process<Problem = Election>> Elected<E> {
     /// The election has a result here.
     fn on_result(&mut self, result: election::Output, cx: &mut Context<'_, Self>) {
         match result {
-            election::Output::Leads { .. } => {
+            election::Output::Leads { term } => {
                 self.leader_known = true;
                 self.leads = true;
                 if self.office.is_none() {
-                    self.begin_reign(cx);
+                    match cx.config().reigns {
+                        Reigns::Counted => self.begin_reign(self.reign.number + 1, cx),
+                        Reigns::Terms if term > self.reign.number => self.begin_reign(term, cx),
+                        // There has been a later one: I have not heard yet that I lead no longer.
+                        Reigns::Terms => {}
+                    }
                 }
             }
             election::Output::Follows { .. } | election::Output::Leaderless => {
@@ -240,6 +306,13 @@ impl<E: Process<Problem = Election>> Elected<E> {
                 self.leads = false;
                 self.office = None;
             }
+        }
+    }
+
+    /// A coordinator that lost its office without losing its leadership takes it again, in a new reign.
+    fn reign_again(&mut self, cx: &mut Context<'_, Self>) {
+        if self.leads && self.office.is_none() && cx.config().reigns == Reigns::Counted {
+            self.begin_reign(self.reign.number + 1, cx);
         }
     }
 

@@ -4,14 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::message::{LockMessage, Place, Ticket, Timer};
-use super::{Elected, Reign, Variant};
+use super::{Elected, Reign, Reigns, Variant};
 use crate::election::Election;
 use crate::election::majority::is_majority;
 use crate::mutex::Token;
 use crate::{Address, Context, Process, Suspicion};
-
-/// How many grants there are in a reign. A token is the reign and the grant, written side by side in decimal.
-const GRANTS_PER_REIGN: u64 = 1_000_000;
 
 /// What a coordinator knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -32,8 +29,8 @@ pub struct Office {
 
 impl<E: Process<Problem = Election>> Elected<E> {
     /// The election has made me the leader, or I was told of a reign that is later than mine.
-    pub(super) fn begin_reign(&mut self, cx: &mut Context<'_, Self>) {
-        self.obey(Reign { number: self.reign.number + 1, coordinator: cx.me() }, cx);
+    pub(super) fn begin_reign(&mut self, number: u64, cx: &mut Context<'_, Self>) {
+        self.obey(Reign { number, coordinator: cx.me() }, cx);
         self.office = Some(Office::default());
         let reign = self.reign.number;
         for to in cx.neighbours() {
@@ -109,6 +106,31 @@ impl<E: Process<Problem = Election>> Elected<E> {
         self.grant_next(cx);
     }
 
+    /// One that is inside wants to stay: the time in which its permission can be taken back begins anew.
+    pub(super) fn on_renew(
+        &mut self,
+        from: Address,
+        ticket: Ticket,
+        token: Token,
+        cx: &mut Context<'_, Self>,
+    ) {
+        let reign = self.reign.number;
+        let Some(office) = &mut self.office else { return };
+        if !office.answered.contains(&from) {
+            self.tell(from, LockMessage::Ask { reign }, cx);
+            return;
+        }
+        // Who is not known to be inside is not told so: its lease ends by itself.
+        let Some((granted, _)) = office.holders.get_mut(&from).filter(|(_, held)| *held == token) else {
+            return;
+        };
+        *granted = ticket.max(*granted);
+        if let Some(after) = cx.config().reclaim_after() {
+            cx.set_timer(Timer::Reclaim(token), after);
+        }
+        self.tell(from, LockMessage::Renewed { reign, ticket }, cx);
+    }
+
     /// A lease is over, and with it the holder's own belief that it is inside.
     pub(super) fn on_reclaim(&mut self, token: Token, cx: &mut Context<'_, Self>) {
         let Some(office) = &mut self.office else { return };
@@ -171,14 +193,17 @@ impl<E: Process<Problem = Election>> Elected<E> {
             return;
         }
         let Some((next, ticket)) = office.queue.pop_front() else { return };
-        if office.given + 1 == GRANTS_PER_REIGN {
+        let (reigns, grants) = (cx.config().reigns, cx.config().reigns.grants());
+        if office.given + 1 >= grants {
             // Tokens must not run into those of the next reign.
-            self.begin_reign(cx);
+            if reigns == Reigns::Counted {
+                self.begin_reign(self.reign.number + 1, cx);
+            }
             return;
         }
         office.given += 1;
         let reign = self.reign.number;
-        let token = Token(reign * GRANTS_PER_REIGN + office.given);
+        let token = Token(reign.saturating_mul(grants).saturating_add(office.given));
         office.holders.insert(next, (ticket, token));
         if let Some(after) = cx.config().reclaim_after() {
             cx.set_timer(Timer::Reclaim(token), after);

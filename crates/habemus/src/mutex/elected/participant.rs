@@ -25,7 +25,7 @@ impl<E: Process<Problem = Election>> Elected<E> {
     }
 
     /// Asks with a new ticket. Its lease runs from now: earlier than from any grant of it.
-    fn request(&mut self, cx: &mut Context<'_, Self>) {
+    pub(super) fn request(&mut self, cx: &mut Context<'_, Self>) {
         self.ticket.number += 1;
         let (reign, ticket) = (self.reign.number, self.ticket);
         if let Some(lease) = cx.config().lease {
@@ -50,6 +50,10 @@ impl<E: Process<Problem = Election>> Elected<E> {
         }
         let (ticket, place) = (self.ticket, self.place);
         self.tell(from, LockMessage::Here { reign, ticket, place }, cx);
+        if cx.config().renew_after().is_some() {
+            // The new coordinator must know before the old lease is over that I want to stay.
+            self.on_renewal_due(cx);
+        }
         self.try_again_later(cx);
     }
 
@@ -71,10 +75,13 @@ impl<E: Process<Problem = Election>> Elected<E> {
     ) {
         match self.place {
             // It is said twice.
-            Place::Inside { ticket: mine, .. } if mine == ticket => {}
+            Place::Inside { ticket: mine, token: held } if mine == ticket || held == token => {}
             Place::Waiting if reign == self.reign.number && self.is_valid(ticket) => {
                 self.place = Place::Inside { ticket, token };
                 cx.output(Output::Entered { token: cx.config().fencing.then_some(token) });
+                if let Some(after) = cx.config().renew_after() {
+                    cx.set_timer(Timer::Renew, after);
+                }
                 self.rest_if_answered(cx);
             }
             // The turn of a wish that is over is for somebody else.
@@ -95,11 +102,34 @@ impl<E: Process<Problem = Election>> Elected<E> {
         }
     }
 
+    /// Asks to stay, with a new ticket. Its lease runs from now, if it is renewed.
+    pub(super) fn on_renewal_due(&mut self, cx: &mut Context<'_, Self>) {
+        let (Place::Inside { token, .. }, Some(lease)) = (self.place, cx.config().lease) else { return };
+        self.ticket.number += 1;
+        let (reign, ticket) = (self.reign.number, self.ticket);
+        cx.set_timer(Timer::LeaseOver(ticket), lease);
+        if let Some(after) = cx.config().renew_after() {
+            cx.set_timer(Timer::Renew, after);
+        }
+        self.tell(self.reign.coordinator, LockMessage::Renew { reign, ticket, token }, cx);
+    }
+
+    pub(super) fn on_renewed(&mut self, ticket: Ticket, cx: &mut Context<'_, Self>) {
+        let Place::Inside { ticket: mine, token } = self.place else { return };
+        if ticket > mine && self.is_valid(ticket) {
+            self.place = Place::Inside { ticket, token };
+            cx.cancel_timer(Timer::LeaseOver(mine));
+        }
+    }
+
     fn leave(&mut self, ticket: Ticket, cx: &mut Context<'_, Self>) {
         self.place = Place::Outside;
         self.valid_from = self.ticket.number + 1;
         if cx.config().lease.is_some() {
             cx.cancel_timer(Timer::LeaseOver(ticket));
+        }
+        if cx.config().renew_after().is_some() {
+            cx.cancel_timer(Timer::Renew);
         }
         cx.output(Output::Left);
         self.release(cx);
@@ -121,9 +151,7 @@ impl<E: Process<Problem = Election>> Elected<E> {
 
     /// Somebody has not answered: it did not hear me, or I did not hear it.
     pub(super) fn on_retry(&mut self, cx: &mut Context<'_, Self>) {
-        if self.leads && self.office.is_none() {
-            self.begin_reign(cx);
-        }
+        self.reign_again(cx);
         self.say_release(cx);
         if self.place == Place::Waiting {
             self.request(cx);

@@ -17,7 +17,22 @@ fn config(lease: Option<Duration>, majority: bool) -> Config<Bully> {
     let election = System::new(Complete::new(3), ids, bully::Config::default()).expect("it is well formed");
     let retry = Duration::from_millis(200);
     let majority = majority.then(Vec::new);
-    Config { election, lease, retry, majority, fencing: true, variant: Variant::Complete }
+    Config {
+        election,
+        lease,
+        retry,
+        majority,
+        fencing: true,
+        keep_alive: false,
+        reigns: Reigns::Counted,
+        variant: Variant::Complete,
+    }
+}
+
+/// A process whose holders renew their leases.
+fn renewing(me: Address) -> Harness<Elected<Bully>> {
+    let config = Config { keep_alive: true, ..config(Some(LEASE), true) };
+    Harness::new(Complete::new(3), 1..=3, config, me)
 }
 
 fn process(me: Address) -> Harness<Elected<Bully>> {
@@ -235,4 +250,71 @@ fn who_is_owed_nothing_does_not_ask_again() {
     p.command(Command::Release);
     let released = p.message(BEST, lock(LockMessage::Released { ticket: ticket(1) }));
     assert_eq!(released.effects, [rests]);
+}
+
+#[test]
+fn a_holder_asks_to_stay_and_its_lease_runs_from_when_it_asked() {
+    let mut p = renewing(FIRST);
+    p.message(BEST, lock(LockMessage::Ask { reign: 1 }));
+    p.command(Command::Acquire);
+    let token = Token(1_000_001);
+    p.message(BEST, lock(LockMessage::Grant { reign: 1, ticket: ticket(1), token }));
+    let asked = p.timer(Timer::Renew);
+    assert_eq!(said(&asked), [(BEST, LockMessage::Renew { reign: 1, ticket: ticket(2), token })]);
+    let lease = Effect::SetTimer { timer: Timer::LeaseOver(ticket(2)), after: LEASE.into() };
+    assert!(asked.effects.contains(&lease), "{asked:?}");
+    let renewed = p.message(BEST, lock(LockMessage::Renewed { reign: 1, ticket: ticket(2) }));
+    assert_eq!(renewed.effects, [Effect::CancelTimer(Timer::LeaseOver(ticket(1)))]);
+    assert!(p.timer(Timer::LeaseOver(ticket(1))).outputs().is_empty());
+    assert_eq!(p.timer(Timer::LeaseOver(ticket(2))).outputs(), [Output::Left]);
+}
+
+#[test]
+fn a_renewal_that_comes_after_the_end_of_its_own_lease_or_of_another_reign_renews_nothing() {
+    for late in [
+        LockMessage::Renewed { reign: 1, ticket: ticket(2) },
+        LockMessage::Renewed { reign: 9, ticket: ticket(3) },
+    ] {
+        let mut p = renewing(FIRST);
+        p.message(BEST, lock(LockMessage::Ask { reign: 1 }));
+        p.command(Command::Acquire);
+        p.message(BEST, lock(LockMessage::Grant { reign: 1, ticket: ticket(1), token: Token(7) }));
+        p.timer(Timer::Renew);
+        p.timer(Timer::Renew);
+        p.timer(Timer::LeaseOver(ticket(2)));
+        p.message(BEST, lock(late));
+        assert_eq!(p.timer(Timer::LeaseOver(ticket(1))).outputs(), [Output::Left], "{late:?}");
+    }
+}
+
+#[test]
+fn a_coordinator_lets_stay_whom_it_knows_to_be_inside_and_nobody_else() {
+    let mut best = renewing(BEST);
+    best.command(Command::Acquire);
+    let token = Token(7);
+    best.message(FIRST, here(1, Place::Inside { ticket: ticket(1), token }));
+    best.message(SECOND, here(1, Place::Outside));
+    let renew = |number| lock(LockMessage::Renew { reign: 1, ticket: ticket(number), token });
+    let step = best.message(FIRST, renew(2));
+    assert_eq!(said(&step), [(FIRST, LockMessage::Renewed { reign: 1, ticket: ticket(2) })]);
+    let after = LEASE + LEASE / 4;
+    let watch = Effect::SetTimer { timer: Timer::Reclaim(token), after: after.into() };
+    assert!(step.effects.contains(&watch), "{step:?}");
+    assert_eq!(said(&best.message(SECOND, renew(2))), []);
+    best.timer(Timer::Reclaim(token));
+    assert_eq!(said(&best.message(FIRST, renew(3))), [], "its permission was taken back");
+}
+
+#[test]
+fn a_holder_tells_a_new_coordinator_at_once_that_it_wants_to_stay() {
+    let mut p = renewing(FIRST);
+    p.message(BEST, lock(LockMessage::Ask { reign: 1 }));
+    p.command(Command::Acquire);
+    let token = Token(7);
+    p.message(BEST, lock(LockMessage::Grant { reign: 1, ticket: ticket(1), token }));
+    let step = p.message(SECOND, lock(LockMessage::Ask { reign: 2 }));
+    let place = Place::Inside { ticket: ticket(1), token };
+    let here = LockMessage::Here { reign: 2, ticket: ticket(1), place };
+    let renew = LockMessage::Renew { reign: 2, ticket: ticket(2), token };
+    assert_eq!(said(&step), [(SECOND, here), (SECOND, renew)]);
 }
