@@ -178,7 +178,8 @@ impl<E: Process<Problem = Election>> Elected<E> {
         }
         office.given += 1;
         let reign = self.reign.number;
-        let token = Token(reign * GRANTS_PER_REIGN + office.given);
+        // Nobody reigns so often; one who says so may have no later tokens, but stops nobody.
+        let token = Token(reign.saturating_mul(GRANTS_PER_REIGN).saturating_add(office.given));
         office.holders.insert(next, (ticket, token));
         if let Some(after) = cx.config().reclaim_after() {
             cx.set_timer(Timer::Reclaim(token), after);
