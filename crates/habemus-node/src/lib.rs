@@ -41,6 +41,8 @@ mod engine;
 mod faults;
 mod http;
 mod lock;
+#[cfg(feature = "command")]
+pub mod logging;
 mod node;
 mod recorder;
 #[cfg(test)]
@@ -56,8 +58,10 @@ pub use control::{Clients, Moment, NodeReport, Overview, SupervisorCommand};
 pub use election::{ElectionEvent, ElectionHandle, Leadership};
 pub use engine::{EngineError, Listener, MAX_HELD, MAX_HELD_BYTES};
 pub use habemus_machine::{Facts, facts};
+pub use http::{MAX_HTTP_CONNECTIONS, MAX_HTTP_HEAD, MAX_HTTP_REQUESTS};
 pub use lock::{LockError, LockGuard, Locks};
 pub use node::{Node, NodeError, SupervisorHandle};
+pub use recorder::MAX_TRACE;
 pub use settings::{Settings, SettingsError};
 pub use tls::{TlsError, TlsFiles, certificate_name};
 

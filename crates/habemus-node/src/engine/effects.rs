@@ -240,6 +240,10 @@ impl Engine {
         let status = status?;
         let before = std::mem::replace(&mut instance.status, status);
         self.tally.entries += u64::from(status == Status::Inside);
+        if status == Status::Inside && std::mem::take(&mut instance.taken_back) {
+            info!(process = of.name, "leaves at once, for its request was taken back");
+            self.scheduled.add(of.base, of.name, "release".to_owned());
+        }
         if of.name.is_empty() {
             self.client_reacts(of.base);
         }

@@ -14,6 +14,8 @@ pub(super) struct Instance {
     pub(super) store: Option<Store>,
     pub(super) recorder: Option<Recorder>,
     pub(super) status: Status,
+    /// Whether the request to enter was taken back: it leaves as soon as it is in.
+    pub(super) taken_back: bool,
     /// The last output, for those who begin to listen later.
     last_output: Option<Heard>,
     listeners: Vec<mpsc::UnboundedSender<Heard>>,
@@ -22,7 +24,7 @@ pub(super) struct Instance {
 impl Instance {
     pub(super) fn new(machine: Box<dyn Machine>, store: Option<Store>, recorder: Option<Recorder>) -> Self {
         let (status, last_output, listeners) = (Status::Idle, None, Vec::new());
-        Instance { machine, store, recorder, status, last_output, listeners }
+        Instance { machine, store, recorder, status, taken_back: false, last_output, listeners }
     }
 
     /// Somebody listens from now on, and hears the last output at once.

@@ -26,7 +26,7 @@ use tracing::{error, info, warn};
 
 use crate::control::{NodeReport, Overview, SupervisorCommand};
 use crate::faults::Faults;
-use crate::recorder::{Recorder, Wall};
+use crate::recorder::{MAX_TRACE, Recorder, Wall};
 use crate::store::{Directory, StoreError};
 use crate::timers::Timers;
 use crate::transport::frame::Body;
@@ -272,7 +272,10 @@ impl Engine {
             (Some(directory), true) => {
                 let file =
                     if name.is_empty() { "trace.jsonl".to_owned() } else { format!("{name}.trace.jsonl") };
-                Some(Recorder::open(&directory.path().join(file), &self.header(), self.parts.me)?)
+                // A supervisor puts the traces together, and needs all of them.
+                let longest = if self.parts.standby { u64::MAX } else { MAX_TRACE };
+                let path = directory.path().join(file);
+                Some(Recorder::open(&path, &self.header(), self.parts.me, longest)?)
             }
             _ => None,
         };
@@ -410,6 +413,10 @@ impl Engine {
         }
         let elapsed = self.clock.shows(Instant::now());
         let Some(instance) = self.instances.get_mut(name) else { return Ok(Err("it is gone".to_owned())) };
+        if instance.status == Status::Waiting {
+            // A request that others know of cannot be undone: whoever takes it back leaves as soon as it is in.
+            instance.taken_back = word == "release";
+        }
         let mut step = std::mem::take(&mut self.step);
         match instance.machine.command(word, elapsed, &mut step) {
             Some(command) => {

@@ -345,7 +345,6 @@ impl Visit {
 mod tests {
     use tokio::io::AsyncReadExt;
 
-    use super::super::{PATIENCE, Traffic};
     use super::*;
     use crate::transport::Endpoint;
 
@@ -355,17 +354,7 @@ mod tests {
     ) -> (JoinSet<()>, std::net::SocketAddr, mpsc::UnboundedReceiver<Arrived>) {
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port can be had");
         let address = socket.local_addr().expect("it is bound");
-        let endpoint = Arc::new(Endpoint {
-            id: 1,
-            ids: vec![1, 2],
-            cluster: String::new(),
-            system: String::new(),
-            life: 1,
-            links: habemus::catalogue::Links::Timely,
-            patience: PATIENCE,
-            tls: None,
-            traffic: Traffic::default(),
-        });
+        let endpoint = Arc::new(Endpoint::of_a_test());
         let (sender, arrivals) = mpsc::unbounded_channel();
         let guests = Arc::new(Guests::new(2, sender));
         let hospitality = Hospitality { greeting: Duration::from_secs(3600), strangers };

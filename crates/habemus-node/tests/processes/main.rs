@@ -3,6 +3,7 @@
 mod bench;
 mod catalogue;
 mod faults;
+mod floods;
 mod hostile;
 mod namespaces;
 mod outage;
@@ -10,3 +11,4 @@ mod peer;
 mod random_faults;
 mod refusals;
 mod signatures;
+mod surroundings;
