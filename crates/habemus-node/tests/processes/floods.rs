@@ -1,7 +1,7 @@
 //! More than anybody needs: requests, connections, frames.
 
 use habemus_node::transport::frame::Body;
-use habemus_node::{MAX_HTTP_CONNECTIONS, Node, Settings};
+use habemus_node::{MAX_HTTP_CONNECTIONS, MAX_HTTP_HEAD, Node, Settings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -48,6 +48,19 @@ async fn a_page_of_another_name_may_not_look() {
     let address = node.http().expect("it serves");
     assert!(ask(address, "elsewhere.example").await.starts_with("HTTP/1.1 421"));
     assert!(ask(address, address).await.starts_with("HTTP/1.1 200"));
+}
+
+#[tokio::test]
+async fn the_head_of_a_request_has_a_bound() {
+    let node = node().await;
+    let mut stream = TcpStream::connect(node.http().expect("it serves")).await.expect("it serves");
+    let filling = "x".repeat(2 * MAX_HTTP_HEAD);
+    let head = format!("GET /health HTTP/1.1\r\nhost: localhost\r\nx: {filling}\r\n\r\n");
+    // It may hang up in the midst of it.
+    let _ = stream.write_all(head.as_bytes()).await;
+    let mut answer = Vec::new();
+    let _ = timeout(LONG, stream.read_to_end(&mut answer)).await.expect("it hangs up");
+    assert!(!String::from_utf8_lossy(&answer).contains(" 200 "));
 }
 
 /// Four nodes, of which the fourth is a flood; the leader of the others leads before and after.
