@@ -9,6 +9,7 @@ use habemus::{
 };
 
 use crate::Random;
+use crate::census::is_in_range;
 use crate::machine::Machine;
 use crate::plain::{Encoded, Garbled, Label, Labels, PlainEffect, PlainStep, decode, encode, text_of};
 
@@ -55,8 +56,15 @@ impl<P: Process> Erased<P> {
     }
 
     fn handle(&mut self, event: EventOf<P>, now: Duration, out: &mut PlainStep) {
+        self.react(event, now);
+        self.translate(out);
+    }
+
+    fn react(&mut self, event: EventOf<P>, now: Duration) {
         // Nothing happens to a process that has not started.
-        self.with(now, out, |process, cx| event.dispatch(process, cx));
+        let Some(process) = &mut self.process else { return };
+        let mut cx = Context::new(self.me, &self.system, now, &mut self.step, &mut self.random);
+        event.dispatch(process, &mut cx);
     }
 
     fn translate(&mut self, out: &mut PlainStep) {
@@ -64,8 +72,7 @@ impl<P: Process> Erased<P> {
         for effect in self.step.effects.drain(..) {
             out.effects.push(match effect {
                 Effect::Send { to, message } => {
-                    let linked = self.system.topology.linked(self.me, to);
-                    assert!(linked, "bug in the algorithm: {:?} sent to {to:?} without a link", self.me);
+                    debug_assert!(self.system.topology.linked(self.me, to), "{:?} sent to {to:?}", self.me);
                     let (bytes, label) = (encode(&message), label_of(&message, self.labels));
                     PlainEffect::Send { to, bytes, label }
                 }
@@ -117,8 +124,20 @@ impl<P: Process> Machine for Erased<P> {
         out: &mut PlainStep,
     ) -> Result<Label, Garbled> {
         let message: P::Message = decode(bytes, "message")?;
+        let system = Arc::clone(&self.system);
+        // Whoever wrote it, handlers see only what a process of this system could have sent to this one.
+        if !is_in_range(&message, &system.ids) || !system.topology.linked(from, self.me) {
+            return Err(Garbled("message"));
+        }
         let label = label_of(&message, self.labels);
-        self.handle(Event::Message { from, message }, now, out);
+        let before = self.process.clone();
+        self.react(Event::Message { from, message }, now);
+        // A lie may make the process turn to somebody that it cannot reach: then it has not heard it.
+        if !self.step.effects.iter().all(|effect| is_possible(&system, self.me, effect)) {
+            (self.process, self.step) = (before, Step::default());
+            return Err(Garbled("message"));
+        }
+        self.translate(out);
         Ok(label)
     }
 
@@ -153,8 +172,21 @@ impl<P: Process> Machine for Erased<P> {
         self.process.as_ref()?.leadership(&self.system)
     }
 
+    fn state(&self) -> String {
+        self.process.as_ref().map_or_else(String::new, |process| format!("{process:?}"))
+    }
+
     fn next_command(&self, status: &Status) -> Option<String> {
         P::Problem::next_command(status).map(|command| command.to_string())
+    }
+}
+
+/// Whether the driver can carry it out.
+fn is_possible<P: Process>(system: &System<P>, me: Address, effect: &Effect<P>) -> bool {
+    match effect {
+        Effect::Send { to, .. } => to.index() < system.len() && system.topology.linked(me, *to),
+        Effect::Suspicion(Suspicion::Suspect(peer) | Suspicion::Restore(peer)) => peer.index() < system.len(),
+        Effect::SetTimer { .. } | Effect::CancelTimer(_) | Effect::Output(_) => true,
     }
 }
 

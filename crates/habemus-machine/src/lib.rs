@@ -9,6 +9,7 @@
 use habemus::catalogue::{self, Request, Setup, SetupError, Visitor};
 use habemus::{Address, Problem, Process};
 
+mod census;
 mod erased;
 mod facts;
 mod machine;
@@ -16,6 +17,7 @@ mod plain;
 mod random;
 mod sharing;
 
+pub use census::{LARGEST_LONG, LARGEST_SHORT};
 use erased::Erased;
 pub use facts::Facts;
 pub use habemus::mutex::elected::Standing;
@@ -86,18 +88,22 @@ mod tests {
     use super::*;
 
     fn bully() -> Box<dyn Machine> {
+        machine("bully", "none")
+    }
+
+    fn machine(algorithm: &str, detector: &str) -> Box<dyn Machine> {
         let options = BTreeMap::new();
         let request = Request {
-            algorithm: "bully",
+            algorithm,
             ids: (1..=3).map(Id).collect(),
             shape: None,
-            detector: Some("none"),
+            detector: Some(detector),
             options: &options,
             pulse: habemus::DEFAULT_PULSE,
             seed: 0,
             signatures: None,
         };
-        build(&request, Address(1), Labels::Written).expect("the catalogue has a bully").1
+        build(&request, Address(1), Labels::Written).expect("the catalogue has it").1
     }
 
     #[test]
@@ -115,6 +121,20 @@ mod tests {
         step = PlainStep::default();
         let label = machine.message(Address(0), &bytes, Duration::ZERO, &mut step).expect("it is a message");
         assert_eq!(label.kind, "Election");
+    }
+
+    #[test]
+    fn a_well_formed_message_about_somebody_who_is_not_there_is_refused() {
+        let (mut machine, mut step) = (machine("token-ring", "heartbeat"), PlainStep::default());
+        machine.start(None, Duration::ZERO, &mut step).expect("nothing is recovered");
+        // The second layer, a recall: of generation 7 by the second process, and of generation 3 by the 36th, who
+        // would have to be told that it is too late.
+        let (known, unknown) = ([1, 2, 7, 1, 1], [1, 2, 3, 1, 35]);
+        machine.message(Address(0), &known, Duration::ZERO, &mut step).expect("it is one of three");
+        step = PlainStep::default();
+        let refused = machine.message(Address(0), &unknown, Duration::ZERO, &mut step);
+        assert_eq!(refused.unwrap_err(), Garbled("message"));
+        assert!(step.effects.is_empty());
     }
 
     #[test]

@@ -28,7 +28,9 @@ pub trait Machine: Send {
     /// A message has arrived.
     ///
     /// # Errors
-    /// If it is none of this algorithm; then nothing has changed.
+    /// If it is none that a process of this system could have sent: it is none of this algorithm, names somebody who
+    /// is not there, has a number out of range, comes from one that has no link to this one, or makes the process
+    /// turn to one that it cannot reach. Then nothing has changed.
     fn message(
         &mut self,
         from: Address,
@@ -69,6 +71,9 @@ pub trait Machine: Send {
     fn at_rest(&self) -> Option<u64> {
         None
     }
+
+    /// The variables of the process, to be looked at; empty before it has started.
+    fn state(&self) -> String;
 
     /// What a client that works in a loop asks next, when the process has come to this status.
     fn next_command(&self, status: &Status) -> Option<String>;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -16,10 +16,9 @@ use serde::Deserialize;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{info, warn};
 use tracing_subscriber::filter::Targets;
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::control::{NodeReport, SupervisorCommand};
+use crate::logging;
 use crate::node::{Node, NodeError, SupervisorHandle};
 use crate::settings::{Settings, SettingsError};
 use crate::subject::Subject;
@@ -239,7 +238,8 @@ fn ended(result: Result<(), CommandError>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            // Nobody may be there to read it.
+            let _ = writeln!(std::io::stderr(), "error: {error}");
             ExitCode::from(if error.is_bad_input() { 2 } else { 1 })
         }
     }
@@ -278,7 +278,7 @@ impl NodeArgs {
     }
 
     fn run_settings(&self, settings: Settings, make: MakeSubject<'_>) -> Result<(), CommandError> {
-        self.start_logging()?;
+        let _flush = self.start_logging()?;
         // One thread is enough for a node, and costs least when there is nothing to do.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let result = runtime.block_on(run_until_stopped(settings, make));
@@ -403,17 +403,14 @@ impl NodeArgs {
         })
     }
 
-    fn start_logging(&self) -> Result<(), CommandError> {
+    fn start_logging(&self) -> Result<logging::Flush, CommandError> {
         let text = self.log.as_deref().unwrap_or("info");
         let filter: Targets = text.parse().map_err(|why| input("log", &why))?;
-        let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-        let filtered = tracing_subscriber::registry().with(filter);
-        // A second node in the same program logs where the first does.
-        let _ = match self.log_format {
-            LogFormat::Text => filtered.with(log.with_target(false)).try_init(),
-            LogFormat::Json => filtered.with(log.json()).try_init(),
+        let format = match self.log_format {
+            LogFormat::Text => logging::Format::Text,
+            LogFormat::Json => logging::Format::Json,
         };
-        Ok(())
+        Ok(logging::start(filter, format))
     }
 }
 
@@ -447,6 +444,11 @@ fn plain(value: &toml::Value) -> String {
 /// Runs a node until a signal, its supervisor or a fault ends it.
 async fn run_until_stopped(settings: Settings, make: MakeSubject<'_>) -> Result<(), CommandError> {
     let supervised = settings.supervised;
+    if supervised {
+        // However its supervisor ends, and even if this node stands still by then, it does not outlive it.
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+            .map_err(std::io::Error::from)?;
+    }
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let listener = supervised.then(|| {
         Box::new(|report: &NodeReport| {
@@ -480,8 +482,13 @@ fn waits_to_be_told(facts: &Facts) -> bool {
 
 /// Reads commands from standard input: JSON of a supervisor, words of a person.
 fn read_commands(supervisor: &SupervisorHandle, supervised: bool, has_names: bool) {
-    for line in std::io::stdin().lock().lines() {
-        let Ok(line) = line else { break };
+    loop {
+        wait_for_the_foreground();
+        let mut line = String::new();
+        match std::io::stdin().lock().read_line(&mut line) {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {}
+        }
         let command = match (line.trim(), supervised) {
             ("", _) => continue,
             (json, true) => serde_json::from_str(json).map_err(|why| why.to_string()),
@@ -509,6 +516,21 @@ fn read_commands(supervisor: &SupervisorHandle, supervised: bool, has_names: boo
     }
     if supervised {
         supervisor.give(SupervisorCommand::Stop);
+    }
+}
+
+/// Returns when there is something on standard input that this program may read: one in the background that reads
+/// from the terminal is stopped, and a node that was started with `&` is not to stop.
+fn wait_for_the_foreground() {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let stdin = std::io::stdin();
+    while stdin.is_terminal() {
+        let _ = poll(&mut [PollFd::new(&stdin, PollFlags::IN)], None);
+        let foreground = rustix::termios::tcgetpgrp(&stdin);
+        if foreground.is_ok_and(|group| group == rustix::process::getpgrp()) {
+            return;
+        }
+        std::thread::sleep(Duration::from_secs(1));
     }
 }
 

@@ -44,6 +44,8 @@ mod faults;
 mod http;
 mod lease;
 mod lock;
+#[cfg(feature = "command")]
+pub mod logging;
 mod node;
 mod record;
 mod recorder;
@@ -61,9 +63,11 @@ pub use control::{Clients, Moment, NodeReport, Overview, SupervisorCommand};
 pub use election::{ElectionEvent, ElectionHandle, Leadership};
 pub use engine::{EngineError, Listener, MAX_HELD, MAX_HELD_BYTES, SHARED_LEASE};
 pub use habemus_machine::{Facts, facts};
+pub use http::{MAX_HTTP_CONNECTIONS, MAX_HTTP_HEAD, MAX_HTTP_REQUESTS};
 pub use lease::Lease;
 pub use lock::{LockError, LockGuard, Locks, UnfencedGuard, UnfencedLocks};
 pub use node::{Node, NodeError, SupervisorHandle};
+pub use recorder::MAX_TRACE;
 pub use settings::{Settings, SettingsError, add_safe_defaults};
 pub use tls::{TlsError, TlsFiles, certificate_name};
 

@@ -10,7 +10,7 @@ use habemus_machine::{Facts, Labels, Random};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use tracing::{info, warn};
+use tracing::{Instrument, info, info_span, warn};
 
 use crate::control::{NodeReport, Overview, SupervisorCommand};
 use crate::election::ElectionHandle;
@@ -71,6 +71,7 @@ pub struct Node {
     id: u64,
     address: String,
     http: Option<String>,
+    _http_server: Option<http::Server>,
     facts: Facts,
     asks: mpsc::Sender<Ask>,
     locks: UnfencedLocks,
@@ -207,21 +208,25 @@ impl Node {
         let (asks, asked) = mpsc::channel(MAX_ASKS);
         let guests = Arc::new(Guests::new(settings.ids.len(), sender));
         let listening = listen(socket, Arc::clone(&endpoint), Arc::clone(&guests), Hospitality::default());
-        let mut helpers = vec![tokio::spawn(listening)];
-        let mut http_address = None;
+        let span = info_span!("node", id = settings.id);
+        let helpers = vec![tokio::spawn(listening.instrument(span.clone()))];
+        let (mut http_address, mut http_server) = (None, None);
         if let Some(wanted) = &settings.http {
             let socket = bind(wanted).await?;
             http_address = Some(local_address(&socket, wanted)?);
             let leadership = (facts.problem == ProblemKind::Election)
                 .then(|| ElectionHandle::new(settings.id, asks.clone()).leader());
-            helpers.push(tokio::spawn(http::serve(socket, asks.clone(), leadership, Arc::clone(&endpoint))));
+            let server =
+                span.in_scope(|| http::start(socket, wanted, &asks, leadership, Arc::clone(&endpoint)));
+            let failed = |why| NodeError::Listen { address: wanted.clone(), why };
+            http_server = Some(server.map_err(failed)?);
         }
         let outgoing = |id: &u64| {
             let address = settings.peers.get(id).cloned();
             (*id != settings.id).then(|| Outgoing::new(Arc::clone(&endpoint), *id, address))
         };
-        let peers = settings.ids.iter().map(outgoing).collect();
-        info!(node = settings.id, %address, algorithm = settings.algorithm, "listens");
+        let peers = span.in_scope(|| settings.ids.iter().map(outgoing).collect());
+        span.in_scope(|| info!(%address, algorithm = settings.algorithm, "listens"));
         let mut listener = listener;
         if let Some(listener) = &mut listener {
             listener(&NodeReport::Listening { address: address.clone(), http: http_address.clone() });
@@ -244,9 +249,19 @@ impl Node {
             asks: asked,
             listener,
         });
-        let engine = Some(tokio::spawn(engine.run()));
+        let engine = Some(tokio::spawn(engine.run().instrument(span)));
         let locks = UnfencedLocks::new(asks.clone());
-        Ok(Node { id: settings.id, address, http: http_address, facts, asks, locks, engine, helpers })
+        Ok(Node {
+            id: settings.id,
+            address,
+            http: http_address,
+            _http_server: http_server,
+            facts,
+            asks,
+            locks,
+            engine,
+            helpers,
+        })
     }
 
     /// The node's identifier.

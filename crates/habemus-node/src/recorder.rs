@@ -5,7 +5,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use habemus::Address;
@@ -45,28 +45,43 @@ impl Wall {
     }
 }
 
+/// A trace that has more bytes than this is put aside, and a new one is begun; the one before is deleted.
+pub const MAX_TRACE: u64 = 64 << 20;
+
 /// Writes the trace of one process.
 #[derive(Debug)]
 pub(crate) struct Recorder {
+    path: PathBuf,
+    header: Vec<u8>,
     file: File,
+    /// How long the file is, and may become.
+    length: u64,
+    longest: u64,
     me: Address,
     /// What this step has recorded so far.
     writer: TraceWriter,
 }
 
 impl Recorder {
-    /// Opens the trace at `path`, or begins it. A trace of former lives is continued.
-    pub(crate) fn open(path: &Path, header: &Header, me: Address) -> io::Result<Self> {
+    /// Opens the trace at `path`, or begins it. A trace of former lives is continued, and put aside when it has become
+    /// longer than `longest`.
+    pub(crate) fn open(path: &Path, header: &Header, me: Address, longest: u64) -> io::Result<Self> {
         let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?;
         let mut writer = TraceWriter::new(header.processes.clone());
-        let (end, past) = read_past(&mut file, writer.id(me))?;
+        let mut header = serde_json::to_vec(header)?;
+        header.push(b'\n');
+        let (mut length, mut past) = read_past(&mut file, writer.id(me))?;
         // A line that was torn by the end of the last life goes.
-        file.set_len(end)?;
-        file.seek(SeekFrom::Start(end))?;
-        if end == 0 {
-            let mut line = serde_json::to_vec(header)?;
-            line.push(b'\n');
-            file.write_all(&line)?;
+        file.set_len(length)?;
+        file.seek(SeekFrom::Start(length))?;
+        if length == 0 {
+            file.write_all(&header)?;
+            length = header.len() as u64;
+        }
+        if !past.lived
+            && let Ok(mut before) = File::open(put_aside(path))
+        {
+            past = read_past(&mut before, writer.id(me))?.1;
         }
         let known = past.clock.iter().filter_map(|(id, ticks)| Some((writer.address(*id)?, *ticks)));
         let known: Vec<(Address, u32)> = known.collect();
@@ -76,7 +91,7 @@ impl Recorder {
             // The count between two lives is that of the crash, which somebody else records.
             writer.tick(me);
         }
-        Ok(Recorder { file, me, writer })
+        Ok(Recorder { path: path.to_owned(), header, file, length, longest, me, writer })
     }
 
     /// Records something that the process does or notices.
@@ -100,9 +115,12 @@ impl Recorder {
         known.map(|(address, ticks)| (address.0, ticks)).collect()
     }
 
-    /// Learns what the sender of a message knew; addresses that do not exist are ignored.
+    /// Learns what the sender of a message knew. Addresses that do not exist, numbers that nobody has counted to, and
+    /// what others say of this process itself are ignored.
     pub(crate) fn learn(&mut self, clock: &[(u32, u32)]) {
-        self.writer.learn(self.me, clock.iter().map(|(address, ticks)| (Address(*address), *ticks)));
+        let me = self.me;
+        let known = clock.iter().map(|(address, ticks)| (Address(*address), *ticks));
+        self.writer.learn(me, known.filter(|(address, ticks)| *address != me && *ticks <= i32::MAX as u32));
     }
 
     /// Hands what was recorded to the system, and to `show`.
@@ -116,8 +134,21 @@ impl Recorder {
             lines.push(b'\n');
             show(&record);
         }
-        self.file.write_all(&lines)
+        self.file.write_all(&lines)?;
+        self.length += lines.len() as u64;
+        if self.length > self.longest {
+            std::fs::rename(&self.path, put_aside(&self.path))?;
+            self.file = File::create(&self.path)?;
+            self.file.write_all(&self.header)?;
+            self.length = self.header.len() as u64;
+        }
+        Ok(())
     }
+}
+
+/// Where a trace goes that has become too long.
+fn put_aside(path: &Path) -> PathBuf {
+    path.with_extension("1.jsonl")
 }
 
 /// What former lives left in a trace.
@@ -128,18 +159,33 @@ struct Past {
     next_message: u64,
 }
 
-/// Reads former lives; gives where the last complete line ends.
+/// Reads as much of the end of former lives as it takes; gives where the last complete line ends.
 fn read_past(file: &mut File, me: u64) -> io::Result<(u64, Past)> {
-    let (mut end, mut past) = (0, Past::default());
-    let mut reader = BufReader::new(&*file);
-    let mut line = Vec::new();
+    let (length, mut window) = (file.metadata()?.len(), 1 << 16);
+    loop {
+        let start = length.saturating_sub(window);
+        let (end, past) = read_from(file, start, me)?;
+        if start == 0 || (past.lived && past.next_message > 0) {
+            return Ok((end, past));
+        }
+        window *= 4;
+    }
+}
+
+/// Reads former lives from `start` on, which may be in the midst of a line.
+fn read_from(file: &mut File, start: u64, me: u64) -> io::Result<(u64, Past)> {
+    let (mut end, mut past) = (start, Past::default());
+    file.seek(SeekFrom::Start(start))?;
+    let (mut reader, mut line) = (BufReader::new(&*file), Vec::new());
+    let mut is_first = true;
     loop {
         line.clear();
         let length = reader.read_until(b'\n', &mut line)? as u64;
         if length == 0 || line.last() != Some(&b'\n') {
             return Ok((end, past));
         }
-        if end > 0 {
+        // The first is the header, or what is left of a line.
+        if !std::mem::take(&mut is_first) {
             // Whatever cannot be read is not of ours.
             let Ok(record) = serde_json::from_slice::<Record>(&line) else { return Ok((end, past)) };
             if record.process == Some(me) && !record.clock.is_empty() {
@@ -183,7 +229,7 @@ mod tests {
     fn a_new_life_goes_on_where_the_old_one_ended() {
         let scratch = Scratch::new();
         let path = scratch.path().join("trace.jsonl");
-        let mut first = Recorder::open(&path, &header(), Address(1)).unwrap();
+        let mut first = Recorder::open(&path, &header(), Address(1), MAX_TRACE).unwrap();
         first.record(1, Happening::Start { recovered: false });
         let number = first.number();
         first.record(2, send(number));
@@ -192,15 +238,60 @@ mod tests {
         let torn = OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"at\":3,\"pro");
         torn.unwrap();
 
-        let mut second = Recorder::open(&path, &header(), Address(1)).unwrap();
+        let mut second = Recorder::open(&path, &header(), Address(1), MAX_TRACE).unwrap();
         assert_eq!(second.number(), 1);
-        second.learn(&[(0, 5), (77, 1)]);
+        second.learn(&[(0, 5), (77, 1), (1, u32::MAX)]);
         second.record(4, Happening::Start { recovered: true });
         second.commit(|_| {}).unwrap();
         let trace = habemus_trace::Trace::read(BufReader::new(File::open(&path).unwrap())).unwrap();
         let clocks: Vec<_> = trace.records.iter().map(|record| record.clock.clone()).collect();
         // The third tick of 20 is left for its crash.
         assert_eq!(clocks, [[(20, 1)].into(), [(20, 2)].into(), [(10, 5), (20, 4)].into()]);
+    }
+
+    #[test]
+    fn a_trace_that_becomes_too_long_is_put_aside_and_the_count_goes_on() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("trace.jsonl");
+        let record = |recorder: &mut Recorder| {
+            let number = recorder.number();
+            recorder.record(number, send(number));
+            recorder.commit(|_| {}).unwrap();
+            number
+        };
+        let longest = 10_000;
+        let open = || Recorder::open(&path, &header(), Address(1), longest).unwrap();
+        let mut recorder = open();
+        let last = (0..1000).map(|_| record(&mut recorder)).last().unwrap();
+        let length = |path: &Path| std::fs::metadata(path).unwrap().len();
+        assert!(length(&path) <= longest && length(&put_aside(&path)) < 2 * longest);
+        assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 2);
+        drop(recorder);
+        // Also in a life that begins just after that.
+        std::fs::write(&path, []).unwrap();
+        let kept = std::fs::read_to_string(put_aside(&path)).unwrap().lines().count() as u64 - 1;
+        let again = record(&mut open());
+        assert!(again > kept && again <= last + 1, "{again} after {last}");
+    }
+
+    #[test]
+    fn of_a_long_trace_only_the_end_is_read() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("trace.jsonl");
+        let mut recorder = Recorder::open(&path, &header(), Address(1), MAX_TRACE).unwrap();
+        for _ in 0..2000 {
+            let number = recorder.number();
+            recorder.record(number, send(number));
+        }
+        recorder.commit(|_| {}).unwrap();
+        // What stands in the midst is never looked at.
+        let mut bytes = std::fs::read(&path).unwrap();
+        let middle = bytes.len() / 2;
+        assert!(middle > 1 << 16, "{middle}");
+        bytes[middle..middle + 100].fill(b'#');
+        std::fs::write(&path, &bytes).unwrap();
+        let mut again = Recorder::open(&path, &header(), Address(1), MAX_TRACE).unwrap();
+        assert_eq!(again.number(), 2000);
     }
 
     #[test]

@@ -94,6 +94,16 @@ pub enum SettingsError {
         /// The processes.
         ids: Vec<u64>,
     },
+    /// An address at which nobody can be.
+    #[error("'{address}' cannot be the address of node {id}: {why}")]
+    Address {
+        /// The node.
+        id: u64,
+        /// Its address, as given.
+        address: String,
+        /// Why not, and what would do.
+        why: &'static str,
+    },
     /// There is no oracle here.
     #[error(
         "there is no oracle on a real network: nobody knows who has crashed. Choose one of the detectors that \
@@ -359,11 +369,50 @@ impl Settings {
         if let Some(id) = self.peers.keys().find(|id| !self.ids.contains(id)) {
             return Err(SettingsError::UnknownPeer { id: *id, ids: ids() });
         }
+        for (id, address) in &self.peers {
+            let wrong = |why| SettingsError::Address { id: *id, address: address.clone(), why };
+            check_address(address).map_err(wrong)?;
+            if *address == self.listen {
+                return Err(wrong("this node listens there itself"));
+            }
+            if self.peers.iter().any(|(other, its)| other < id && its == address) {
+                return Err(wrong("another node is said to be there"));
+            }
+        }
         if self.trace && self.data.is_none() {
             return Err(SettingsError::TraceNowhere);
         }
         Ok(())
     }
+}
+
+/// Whether somebody could be reached there; why not, otherwise.
+pub(crate) fn check_address(address: &str) -> Result<(), &'static str> {
+    let (host, port) = address.rsplit_once(':').ok_or("expected HOST:PORT, for example 10.0.0.2:7100")?;
+    match port.parse::<u16>() {
+        Ok(0) => return Err("port 0 is nobody's: say which port the node listens on"),
+        Ok(_) => {}
+        Err(_) => return Err("expected a port from 1 to 65535 after the last colon"),
+    }
+    if let Some(number) = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        return number
+            .parse::<std::net::Ipv6Addr>()
+            .map(|_| ())
+            .map_err(|_| "expected an IPv6 address in []");
+    }
+    let in_a_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    if host.is_empty() || host.len() > 253 || !host.bytes().all(in_a_name) {
+        return Err("expected a name, an IPv4 address, or an IPv6 address in [] before the port");
+    }
+    // Only digits and dots: meant as a number, and a name cannot be.
+    if host.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        let number =
+            host.parse::<std::net::Ipv4Addr>().map_err(|_| "expected an IPv4 address of four numbers")?;
+        if number.is_unspecified() || number.is_broadcast() || number.is_multicast() {
+            return Err("nobody can be reached there");
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -394,6 +443,43 @@ mod tests {
         assert!(matches!(unknown.check(), Err(SettingsError::UnknownPeer { id: 9, .. })));
         let nowhere = Settings { trace: true, ..Settings::new("bully", 1, [1, 2]) };
         assert!(matches!(nowhere.check(), Err(SettingsError::TraceNowhere)));
+    }
+
+    #[test]
+    fn addresses_at_which_nobody_can_be_are_refused() {
+        for good in ["a:1", "10.0.0.2:7100", "node-2.example:65535", "[::1]:9", "localhost:7101"] {
+            assert_eq!(check_address(good), Ok(()), "{good}");
+        }
+        for bad in [
+            "",
+            "a",
+            ":1",
+            "a:",
+            "a:0",
+            "a:65536",
+            "a:http",
+            "a b:1",
+            "http://a:1",
+            "1.2.3:4",
+            "1.2.3.400:5",
+            "0.0.0.0:7",
+            "255.255.255.255:7",
+            "::1:9",
+            "[::1:9",
+            "[x]:9",
+            "10.0.0.2:-1",
+        ] {
+            assert!(check_address(bad).is_err(), "{bad}");
+        }
+        let with = |peers: &[(u64, &str)]| Settings {
+            listen: "127.0.0.1:7101".to_owned(),
+            peers: peers.iter().map(|(id, address)| (*id, (*address).to_owned())).collect(),
+            ..Settings::new("bully", 1, [1, 2, 3])
+        };
+        assert!(with(&[(2, "x:1"), (3, "x:2")]).check().is_ok());
+        for peers in [[(2, "x:1"), (3, "x:1")], [(2, "x:1"), (3, "127.0.0.1:7101")], [(2, "x"), (3, "x:1")]] {
+            assert!(matches!(with(&peers).check(), Err(SettingsError::Address { .. })), "{peers:?}");
+        }
     }
 
     #[test]

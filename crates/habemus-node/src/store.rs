@@ -9,7 +9,7 @@ mod slots;
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -177,8 +177,10 @@ impl Directory {
     pub fn open(path: &Path, identity: Identity) -> Result<Self, StoreError> {
         fs::create_dir_all(path).map_err(failed("create", path))?;
         let lock_path = path.join("lock");
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(&lock_path);
+        // Whoever can open the file can lock it, and so keep the node from starting: nobody else can.
+        let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&lock_path);
         let lock = lock.map_err(failed("open", &lock_path))?;
+        lock.set_permissions(fs::Permissions::from_mode(0o600)).map_err(failed("protect", &lock_path))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => return Err(StoreError::InUse { path: path.to_owned() }),
@@ -368,6 +370,16 @@ mod tests {
 
     fn identity(id: u64) -> Identity {
         Identity { cluster: "test".to_owned(), algorithm: "bully".to_owned(), id }
+    }
+
+    #[test]
+    fn nobody_else_can_lock_the_directory() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("lock");
+        fs::write(&path, []).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let _directory = Directory::open(scratch.path(), identity(1)).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]

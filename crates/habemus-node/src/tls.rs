@@ -142,6 +142,10 @@ impl Ends {
             let mine = format!("it does not name this node; its name must be {}", certificate_name(id));
             return Err(wrong("the certificate is not this node's:", &files.certificate)(mine));
         }
+        if habemus_signatures::is_open_to_others(&files.key) {
+            let why = "it can be read or changed by others; chmod 600 mends that".to_owned();
+            return Err(wrong("the key is no secret:", &files.key)(why));
+        }
         let key =
             PrivateKeyDer::from_pem_file(&files.key).map_err(wrong("cannot read the key", &files.key))?;
         let (roots, provider) = (Arc::new(roots), Arc::new(default_provider()));

@@ -284,7 +284,7 @@ async fn a_stopped_node_says_so() {
 
 async fn get(address: &str, request: &str) -> String {
     let mut stream = TcpStream::connect(address).await.expect("it serves");
-    let text = format!("{request} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+    let text = format!("{request} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
     stream.write_all(text.as_bytes()).await.unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use ed25519_dalek::{SigningKey, VerifyingKey};
@@ -26,6 +26,11 @@ pub enum KeysError {
         /// Which.
         path: PathBuf,
     },
+    /// A secret key that others can read.
+    Open {
+        /// Which.
+        path: PathBuf,
+    },
     /// The secret key of a node is not that of its public key.
     Different {
         /// The node.
@@ -41,6 +46,10 @@ impl fmt::Display for KeysError {
             KeysError::Io { path, why } => write!(f, "{}: {why}", path.display()),
             KeysError::NoKey { path } => {
                 write!(f, "{} is no Ed25519 key: expected 64 hexadecimal digits", path.display())
+            }
+            KeysError::Open { path } => {
+                let path = path.display();
+                write!(f, "{path} is no secret: it can be read or changed by others; chmod 600 mends that")
             }
             KeysError::Different { id, path } => {
                 write!(f, "{} does not belong to the public key of node {id}", path.display())
@@ -91,6 +100,9 @@ impl Ed25519 {
             keys.add_public(*other, key);
         }
         let path = secret_file(directory, id);
+        if is_open_to_others(&path) {
+            return Err(KeysError::Open { path });
+        }
         let secret = SigningKey::from_bytes(&read(&path)?);
         if keys.public.get(&Id(id)).is_some_and(|public| *public != secret.verifying_key()) {
             return Err(KeysError::Different { id, path });
@@ -98,6 +110,11 @@ impl Ed25519 {
         keys.add_secret(Id(id), secret);
         Ok(keys)
     }
+}
+
+/// Whether others than the owner and its group can read a file, or others than the owner can change it.
+pub fn is_open_to_others(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o027 != 0)
 }
 
 fn write(path: &Path, key: &[u8; 32], mode: u32) -> Result<(), KeysError> {
@@ -130,8 +147,6 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> KeysError {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use habemus::signatures::Signatures;
 
     use super::*;
@@ -150,6 +165,12 @@ mod tests {
         assert!(two.verify(Id(1), b"attack", &signature) && !two.verify(Id(2), b"attack", &signature));
         assert_eq!(one.sign(Id(2), b"attack"), None);
 
+        fs::set_permissions(secret_file(&directory, 1), fs::Permissions::from_mode(0o644))
+            .expect("it is ours");
+        let shown = Ed25519::read_files(&directory, 1, &ids).expect_err("everybody can read it").to_string();
+        assert!(shown.contains("chmod 600"), "{shown}");
+        fs::set_permissions(secret_file(&directory, 1), fs::Permissions::from_mode(0o600))
+            .expect("it is ours");
         fs::copy(secret_file(&directory, 2), secret_file(&directory, 1)).expect("files can be copied");
         let swapped = Ed25519::read_files(&directory, 1, &ids);
         assert!(matches!(swapped, Err(KeysError::Different { id: 1, .. })));

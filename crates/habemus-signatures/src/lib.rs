@@ -5,7 +5,7 @@
 //! [`Ed25519`] with its own secret key and the others' public ones, from files.
 
 mod files;
-pub use files::{KeysError, public_file, secret_file};
+pub use files::{KeysError, is_open_to_others, public_file, secret_file};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

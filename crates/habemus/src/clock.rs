@@ -24,7 +24,7 @@ impl LamportClock {
     /// A number that grows with the time, and among events of the same time with the rank, of which there are
     /// `ranks`: a fencing token is made of it. Whoever hands it out is not shift invariant.
     pub fn numbered(self, rank: usize, ranks: usize) -> u64 {
-        self.0 * ranks as u64 + rank as u64
+        self.0.saturating_mul(ranks as u64).saturating_add(rank as u64)
     }
 
     /// The time of a new local event.

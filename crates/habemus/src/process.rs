@@ -18,7 +18,6 @@ use crate::{Context, Problem, System, Topology};
 /// message goes or came from. On an anonymous ring there are addresses but nobody has an identifier.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Address(pub u32);
 
 impl Address {
@@ -37,7 +36,6 @@ impl Debug for Address {
 /// The identifier of a process: unique, and ordered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Id(pub u64);
 
 impl Debug for Id {

@@ -102,6 +102,9 @@ impl<M: Message> Message for Pulsed<M> {
     }
 }
 
+/// So many messages wait for their pulses at most.
+const MAX_INBOX: usize = 1 << 16;
+
 /// When to begin the next pulse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -142,7 +145,10 @@ impl<R: Round> Process for Synchronous<R> {
 
     fn on_message(&mut self, from: Address, message: Pulsed<R::Message>, _: &mut Context<'_, Self>) {
         let Some(next) = self.next else { return };
-        if message.pulse + 1 >= next {
+        // In a synchronous system nobody is ahead by two pulses. What comes from further on is a lie, and might come
+        // for ever.
+        let in_step = message.pulse + 1 >= next && message.pulse <= next.saturating_add(1);
+        if in_step && self.inbox.len() < MAX_INBOX {
             let entry = (message.pulse + 1, from, message.message);
             let place = self.inbox.partition_point(|other| *other <= entry);
             self.inbox.insert(place, entry);

@@ -409,26 +409,43 @@ async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Endin
 /// Where the nodes live.
 struct Directory {
     path: PathBuf,
-    temporary: bool,
+    /// If it is a temporary one: a shell that removes it when this command has ended, however it ends. It notices that
+    /// by the end of its input.
+    remover: Option<std::process::Child>,
 }
 
 impl Directory {
     fn new(asked: Option<&Path>) -> Result<Self, CliError> {
-        let temporary = asked.is_none();
         let path = match asked {
             Some(path) => path.to_owned(),
             None => std::env::temp_dir().join(format!("habemus-cluster-{}", std::process::id())),
         };
         let cannot = |error| CliError::new(format!("cannot make {}: {error}", path.display()));
         std::fs::create_dir_all(&path).map_err(cannot)?;
-        Ok(Directory { path: path.canonicalize()?, temporary })
+        let path = path.canonicalize()?;
+        let remover = match asked {
+            Some(_) => None,
+            None => Some(remover(&path)?),
+        };
+        Ok(Directory { path, remover })
     }
 }
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        if self.temporary {
-            let _ = std::fs::remove_dir_all(&self.path);
+        if let Some(mut remover) = self.remover.take() {
+            drop(remover.stdin.take());
+            let _ = remover.wait();
         }
     }
+}
+
+fn remover(path: &Path) -> std::io::Result<std::process::Child> {
+    use std::os::unix::process::CommandExt;
+    // Nodes that are being killed may still write: it tries again for a while.
+    let script = "read -r _; for _ in 1 2 3 4 5; do rm -rf -- \"$1\" && exit; sleep 1; done";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script, "sh"]).arg(path).stdin(std::process::Stdio::piped());
+    // In a group of its own it survives an interrupt from the terminal.
+    shell.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).process_group(0).spawn()
 }

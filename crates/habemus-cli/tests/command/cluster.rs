@@ -221,3 +221,40 @@ fn a_node_that_cannot_be_says_why() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output).contains("did you mean 'bully'?"), "{}", text(&output));
 }
+
+/// Whether the operating system still runs a process.
+fn runs(pid: &str) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // What is left of one that nobody has asked for is not running.
+    !status.is_empty() && !status.contains(") Z ")
+}
+
+#[test]
+fn a_cluster_that_is_killed_leaves_neither_nodes_that_stand_still_nor_files() {
+    let folder = scratch("killed-cluster");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    let mut command = command(&["cluster", "--processes", "2", "--algorithm", "bully"]);
+    command.env("TMPDIR", &folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut cluster = command.spawn().expect("it can be started");
+    let mut words = cluster.stdin.take().expect("it is piped");
+    words.write_all(b"pause 1\nstatus\n").expect("it reads");
+    let answers = BufReader::new(cluster.stdout.take().expect("it is piped"));
+    let mut lines = answers.lines().map(|line| line.expect("it is text"));
+    lines.find(|line| line.contains("paused")).expect("1 stands still");
+    let children = format!("/proc/{0}/task/{0}/children", cluster.id());
+    let children = std::fs::read_to_string(children).expect("the system knows");
+    let nodes: Vec<&str> = children.split_whitespace().collect();
+    assert!(nodes.len() >= 2 && std::fs::read_dir(&folder).expect("it is there").count() == 1, "{nodes:?}");
+    cluster.kill().expect("it can be killed");
+    cluster.wait().expect("it was killed");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let is_clean = || {
+        let is_empty = std::fs::read_dir(&folder).expect("it is there").next().is_none();
+        is_empty && !nodes.iter().any(|pid| runs(pid))
+    };
+    while !is_clean() {
+        assert!(Instant::now() < deadline, "something is left");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -41,8 +41,8 @@ impl Engine {
         let now = Instant::now();
         let Some(due) = self.next_due().filter(|due| *due <= now) else { return Ok(()) };
         let base = if now.duration_since(due) <= LATE { due } else { now };
-        if let Some(word) = self.scheduled.pop(due) {
-            if let Err(reason) = self.command("", &word, base).await? {
+        if let Some((name, word)) = self.scheduled.pop(due) {
+            if let Err(reason) = self.command(&name, &word, base).await? {
                 warn!(%reason, "cannot do what was asked");
             }
         } else if self.timers.next_due() == Some(due) {

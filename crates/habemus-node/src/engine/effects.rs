@@ -278,6 +278,10 @@ impl Engine {
             warn!(process = of.name, "has lost the lock: its lease is over");
         }
         self.tally.entries += u64::from(status == Status::Inside);
+        if status == Status::Inside && std::mem::take(&mut instance.taken_back) {
+            info!(process = of.name, "leaves at once, for its request was taken back");
+            self.scheduled.add(of.base, of.name, "release".to_owned());
+        }
         if of.name.is_empty() {
             self.client_reacts(of.base);
         }

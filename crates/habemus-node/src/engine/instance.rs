@@ -24,6 +24,8 @@ pub(super) struct Instance {
     lease: Lease,
     /// What it has said in this step.
     unsaid: Vec<(Vec<u8>, Option<Status>)>,
+    /// Whether the request to enter was taken back: it leaves as soon as it is in.
+    pub(super) taken_back: bool,
     /// The last output, for those who begin to listen later.
     last_output: Option<Heard>,
     listeners: Vec<mpsc::UnboundedSender<Heard>>,
@@ -42,6 +44,7 @@ impl Instance {
             recorder,
             status: Status::Idle,
             shared: false,
+            taken_back: false,
             used: true,
             lease: Lease::default(),
             unsaid: Vec::new(),

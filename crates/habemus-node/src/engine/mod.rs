@@ -28,7 +28,7 @@ use crate::clock::{BootInstant as Instant, sleep_until};
 use crate::control::{NodeReport, Overview, SupervisorCommand};
 use crate::faults::Faults;
 use crate::lease::Lease;
-use crate::recorder::{Recorder, Wall};
+use crate::recorder::{MAX_TRACE, Recorder, Wall};
 use crate::store::{Directory, StoreError};
 use crate::timers::Timers;
 use crate::transport::frame::Body;
@@ -335,7 +335,10 @@ impl Engine {
             (Some(directory), true) => {
                 let file =
                     if name.is_empty() { "trace.jsonl".to_owned() } else { format!("{name}.trace.jsonl") };
-                Some(Recorder::open(&directory.path().join(file), &self.header(), self.parts.me)?)
+                // A supervisor puts the traces together, and needs all of them.
+                let longest = if self.parts.standby { u64::MAX } else { MAX_TRACE };
+                let path = directory.path().join(file);
+                Some(Recorder::open(&path, &self.header(), self.parts.me, longest)?)
             }
             _ => None,
         };
@@ -499,6 +502,10 @@ impl Engine {
         self.open(name, base).await?;
         let elapsed = self.clock.shows(Instant::now());
         let Some(instance) = self.instances.get_mut(name) else { return Ok(Err("it is gone".to_owned())) };
+        if instance.status == Status::Waiting {
+            // A request that others know of cannot be undone: whoever takes it back leaves as soon as it is in.
+            instance.taken_back = word == "release";
+        }
         let mut step = std::mem::take(&mut self.step);
         match instance.machine.command(word, elapsed, &mut step) {
             Some(command) => {

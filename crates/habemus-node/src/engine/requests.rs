@@ -9,6 +9,7 @@ use super::{Ask, Engine, EngineError};
 use crate::clock::BootInstant as Instant;
 use crate::control::{NodeReport, Overview, SupervisorCommand};
 use crate::recorder::Wall;
+use crate::settings::check_address;
 use crate::transport::Outgoing;
 
 impl SupervisorCommand {
@@ -84,7 +85,7 @@ impl Engine {
                 }
             }
             SupervisorCommand::CommandAt { word, at } => {
-                self.scheduled.add(self.clock.wall.instant(at), word);
+                self.scheduled.add(self.clock.wall.instant(at), "", word);
             }
             SupervisorCommand::Suspect(id) => {
                 if let Some(address) = self.address(id) {
@@ -112,6 +113,9 @@ impl Engine {
     pub(super) fn arrange(&mut self, command: SupervisorCommand) {
         match command {
             SupervisorCommand::Peer { id, address } => {
+                if let Err(why) = check_address(&address) {
+                    return warn!(peer = id, address, why, "this cannot be the address of a peer");
+                }
                 if let Some(peer) = self.address(id)
                     && let Some(peer) = &self.parts.peers[peer.index()]
                 {

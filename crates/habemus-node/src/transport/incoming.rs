@@ -349,9 +349,7 @@ mod tests {
     use tokio::io::AsyncReadExt;
 
     use super::super::frame::Disk;
-    use super::super::{PATIENCE, Traffic};
     use super::*;
-    use crate::record::Memory;
     use crate::transport::Endpoint;
 
     /// A listener of node 1 that has the patience of a saint, and where it listens.
@@ -360,18 +358,7 @@ mod tests {
     ) -> (JoinSet<()>, std::net::SocketAddr, mpsc::UnboundedReceiver<Arrived>) {
         let socket = TcpListener::bind("127.0.0.1:0").await.expect("a port can be had");
         let address = socket.local_addr().expect("it is bound");
-        let endpoint = Arc::new(Endpoint {
-            id: 1,
-            ids: vec![1, 2],
-            cluster: String::new(),
-            system: String::new(),
-            life: 1,
-            links: habemus::catalogue::Links::Timely,
-            patience: PATIENCE,
-            memory: Memory::without_disk(1),
-            tls: None,
-            traffic: Traffic::default(),
-        });
+        let endpoint = Arc::new(Endpoint::of_a_test());
         let (sender, arrivals) = mpsc::unbounded_channel();
         let guests = Arc::new(Guests::new(2, sender));
         let hospitality = Hospitality { greeting: Duration::from_secs(3600), strangers };
@@ -387,6 +374,37 @@ mod tests {
         (stream, Challenge::decode(&challenge[4..]).expect("a challenge").nonce)
     }
 
+    /// Greets as node 2.
+    async fn let_in(address: std::net::SocketAddr) -> TcpStream {
+        let (mut stream, nonce) = challenged(address).await;
+        let (cluster, system) = (String::new(), String::new());
+        let hello = Hello { cluster, system, from: 2, to: 1, life: 7, nonce, disk: Disk::default() }.encode();
+        let greeting = [(hello.len() as u32).to_be_bytes().as_slice(), &hello].concat();
+        stream.write_all(&greeting).await.expect("it reads");
+        stream
+    }
+
+    #[tokio::test]
+    async fn a_peer_has_so_many_places_in_the_inbox_and_waits_for_one_to_become_free() {
+        let (_listener, address, mut arrivals) = listener(4).await;
+        let mut stream = let_in(address).await;
+        for number in 1..=3 * MAX_ARRIVALS as u64 {
+            let frame = Frame { number, body: Body::Goodbye }.encode_with_length();
+            stream.write_all(&frame).await.expect("the system takes so much");
+        }
+        for _ in 0..2 {
+            while arrivals.len() < MAX_ARRIVALS {
+                sleep(Duration::from_millis(1)).await;
+            }
+            // Whoever has read more has long put it in by now.
+            sleep(Duration::from_millis(20)).await;
+            assert_eq!(arrivals.len(), MAX_ARRIVALS);
+            for _ in 0..10 {
+                arrivals.recv().await.expect("it is there");
+            }
+        }
+    }
+
     #[tokio::test]
     async fn a_peer_is_let_in_although_more_strangers_than_there_is_room_for_say_nothing() {
         let (_listener, address, mut arrivals) = listener(4).await;
@@ -394,11 +412,7 @@ mod tests {
         for _ in 0..20 {
             silent.push(challenged(address).await.0);
         }
-        let (mut stream, nonce) = challenged(address).await;
-        let (cluster, system) = (String::new(), String::new());
-        let hello = Hello { cluster, system, from: 2, to: 1, life: 7, nonce, disk: Disk::default() }.encode();
-        let greeting = [(hello.len() as u32).to_be_bytes().as_slice(), &hello].concat();
-        stream.write_all(&greeting).await.expect("it reads");
+        let _stream = let_in(address).await;
         let arrived = arrivals.recv().await.expect("it listens");
         assert!(matches!(arrived.what, Arrivals::Peer(Address(1))));
         // Those who were silent longest had to go, and no more than necessary: not the last.

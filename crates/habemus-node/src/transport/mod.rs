@@ -3,6 +3,7 @@
 //! Every node dials every other and sends on the connection it dialled; it receives on those that it
 //! accepted.
 
+mod absence;
 pub mod frame;
 mod incoming;
 mod outgoing;
@@ -46,6 +47,31 @@ pub(crate) struct Endpoint {
     pub(crate) traffic: Traffic,
 }
 
+impl Endpoint {
+    /// Node 1 of two.
+    #[cfg(test)]
+    pub(crate) fn of_a_test() -> Self {
+        Endpoint {
+            id: 1,
+            ids: vec![1, 2],
+            cluster: String::new(),
+            system: String::new(),
+            life: 1,
+            links: Links::Timely,
+            patience: PATIENCE,
+            tls: None,
+            traffic: Traffic::default(),
+        }
+    }
+
+    /// How many nodes can be reached, this one included, and what that means.
+    pub(crate) fn reach(&self) -> String {
+        let (up, all) = (1 + self.traffic.connected.load(Ordering::Relaxed), self.ids.len() as u64);
+        let quorum = if 2 * up > all { "" } else { ": no quorum" };
+        format!("{up} of {all} reachable{quorum}")
+    }
+}
+
 /// What went through the connections.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
@@ -56,6 +82,8 @@ pub(crate) struct Traffic {
     /// Did not fit into a queue.
     pub(crate) dropped: AtomicU64,
     pub(crate) reconnections: AtomicU64,
+    /// How many peers there is a connection to.
+    pub(crate) connected: AtomicU64,
     /// Connections that were refused, or broken off because of what came over them.
     pub(crate) refused: AtomicU64,
 }

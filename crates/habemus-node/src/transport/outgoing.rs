@@ -1,6 +1,7 @@
 //! The way to one peer: a queue, and a task that dials and writes.
 
 use std::io;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,8 +12,9 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_util::codec::Framed;
-use tracing::{debug, error, info, warn};
+use tracing::{Instrument, Span, debug, error, info, warn};
 
+use super::absence::Absence;
 use super::frame::{Acknowledgement, Answer, Body, Challenge, FrameError, HELLO_LIMIT, Hello, codec};
 use super::queue::Queue;
 use super::stream::{Stream, dial};
@@ -78,7 +80,8 @@ impl Outgoing {
             emptied: Notify::new(),
         });
         let (address, known) = watch::channel(address);
-        let task = tokio::spawn(Dialler { endpoint, id, state: Arc::clone(&state), address: known }.run());
+        let dialler = Dialler { endpoint, id, state: Arc::clone(&state), address: known };
+        let task = tokio::spawn(dialler.run().instrument(Span::current()));
         Outgoing { state, address, task }
     }
 
@@ -154,6 +157,7 @@ struct Dialler {
 impl Dialler {
     async fn run(mut self) {
         let (mut random, mut failures, mut said) = (Random::new(), 0_u32, String::new());
+        let mut absence = Absence::new(Instant::now());
         loop {
             let Some(address) = self.address.borrow_and_update().clone() else {
                 if self.address.changed().await.is_err() {
@@ -178,7 +182,10 @@ impl Dialler {
                         if !self.state.queue().connect(life, received, Instant::now()) {
                             warn!(peer = self.id, %address, "somebody else has spoken in this node's name");
                         }
+                        count(&self.endpoint.traffic.connected, 1);
                         let end = self.write(stream).await;
+                        self.endpoint.traffic.connected.fetch_sub(1, Ordering::Relaxed);
+                        absence = Absence::new(Instant::now());
                         self.state.queue().disconnect();
                         self.state.emptied.notify_waiters();
                         count(&self.endpoint.traffic.reconnections, 1);
@@ -194,7 +201,7 @@ impl Dialler {
                     }
                 },
                 Ok(Err(why)) => {
-                    debug!(peer = self.id, %address, %why, "cannot connect");
+                    self.miss(&mut absence, &address, &why.to_string());
                     if why.kind() == io::ErrorKind::InvalidData && said != why.to_string() {
                         error!(peer = self.id, %address, %why, "cannot connect");
                         said = why.to_string();
@@ -203,7 +210,7 @@ impl Dialler {
                     LONGEST_WAIT.min(SHORTEST_WAIT * 2_u32.saturating_pow(failures.min(10)))
                 }
                 Err(_) => {
-                    debug!(peer = self.id, %address, "no connection in time");
+                    self.miss(&mut absence, &address, "no connection in time");
                     failures = failures.saturating_add(1);
                     LONGEST_WAIT
                 }
@@ -215,6 +222,15 @@ impl Dialler {
                 () = self.state.alive.notified(), if failures > 0 => {}
                 changed = self.address.changed() => if changed.is_err() { return },
             }
+        }
+    }
+
+    /// Says that the peer cannot be reached, now and then.
+    fn miss(&self, absence: &mut Absence, address: &str, why: &str) {
+        debug!(peer = self.id, address, why, "cannot connect");
+        if let Some(away) = absence.warning(Instant::now()) {
+            let (seconds, reach) = (away.as_secs(), self.endpoint.reach());
+            warn!(peer = self.id, address, why, seconds, "cannot reach a peer; {reach}");
         }
     }
 

@@ -128,9 +128,12 @@ impl Queue {
                     self.remove(index);
                 }
             }
-            self.peer_life = Some(life);
             self.sent = 0;
-            self.forget_old(now);
+            // One that was never met may have lived all the time: what it was told meanwhile is still for it.
+            let was_met = self.peer_life.replace(life).is_some();
+            if was_met {
+                self.forget_old(now);
+            }
         }
         // Frames are counted from what the peer has, whatever it is: so nobody can silence this node.
         (self.sent, self.acknowledged) = (0, received);
@@ -254,6 +257,14 @@ mod tests {
             queue.connect(life, 0, now + 100 * PATIENCE);
             assert_eq!(names(&mut queue), expected);
         }
+    }
+
+    #[test]
+    fn where_every_message_must_arrive_frames_wait_for_a_peer_that_was_never_met() {
+        let (mut queue, now) = (Queue::new(Links::Reliable, PATIENCE), Instant::now());
+        queue.push(&body(1), now, now);
+        queue.connect(7, 0, now + 100 * PATIENCE);
+        assert_eq!(names(&mut queue), ["1"]);
     }
 
     #[test]

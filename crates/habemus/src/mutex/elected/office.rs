@@ -203,6 +203,7 @@ impl<E: Process<Problem = Election>> Elected<E> {
         }
         office.given += 1;
         let reign = self.reign.number;
+        // Nobody reigns so often; one who says so may have no later tokens, but stops nobody.
         let token = Token(reign.saturating_mul(grants).saturating_add(office.given));
         office.holders.insert(next, (ticket, token));
         if let Some(after) = cx.config().reclaim_after() {

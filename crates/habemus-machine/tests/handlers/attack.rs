@@ -1,0 +1,222 @@
+//! A process among liars: whatever bytes come, in whatever order, its handlers must take them or refuse them.
+//!
+//! What is done to it is read from a source of bytes: chance in a test, libFuzzer's inventions in `fuzz/`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use habemus::catalogue::{ENTRIES, Entry, Request};
+use habemus::signatures::Scheme;
+use habemus::{Address, Id, Suspicion};
+use habemus_machine::{Facts, Labels, Machine, PlainEffect, PlainStep, build};
+
+/// The detectors under which every algorithm that can stand on one is attacked.
+const DETECTORS: [&str; 2] = ["none", "heartbeat"];
+
+/// Identifiers that are neither small nor in the order of their addresses.
+const IDS: [u64; 4] = [7, 300, 2, u64::MAX];
+
+/// Every algorithm, alone and on a detector.
+pub(crate) fn victims() -> Vec<(&'static Entry, Option<&'static str>)> {
+    let mut victims = Vec::new();
+    for entry in ENTRIES {
+        match entry.detectors {
+            [] => victims.push((entry, None)),
+            known => {
+                let usual = DETECTORS.into_iter().filter(|detector| known.contains(detector));
+                victims.extend(usual.map(|detector| (entry, Some(detector))));
+            }
+        }
+    }
+    victims
+}
+
+/// A process, and what its driver and its enemies know.
+pub(crate) struct Victim {
+    machine: Box<dyn Machine>,
+    facts: Facts,
+    me: Address,
+    now: Duration,
+    timers: Vec<Vec<u8>>,
+    /// Messages that it has sent: an enemy begins with something that looks right.
+    seen: Vec<Vec<u8>>,
+    stable: Option<Vec<u8>>,
+    /// How many messages it took.
+    pub(crate) taken: u64,
+}
+
+impl Victim {
+    /// The process at the address `me` of four, in a system with this algorithm on this detector.
+    pub(crate) fn new(entry: &Entry, detector: Option<&str>, me: u32) -> Victim {
+        let request = Request {
+            algorithm: entry.name,
+            ids: IDS.map(Id).to_vec(),
+            shape: None,
+            detector,
+            options: &BTreeMap::new(),
+            pulse: habemus::DEFAULT_PULSE,
+            seed: 1,
+            signatures: Some(Scheme::Made(habemus_signatures::ed25519)),
+        };
+        let built = build(&request, Address(me), Labels::Written);
+        let (facts, machine) = built.unwrap_or_else(|why| panic!("{}: {why}", entry.name));
+        let mut victim = Victim {
+            machine,
+            facts,
+            me: Address(me),
+            now: Duration::ZERO,
+            timers: Vec::new(),
+            seen: Vec::new(),
+            stable: None,
+            taken: 0,
+        };
+        victim.start();
+        victim
+    }
+
+    /// Its variables.
+    pub(crate) fn state(&self) -> String {
+        self.machine.state()
+    }
+
+    /// Does something to it, as the source says; `false` at the end of the source.
+    pub(crate) fn suffer(&mut self, source: &mut dyn Iterator<Item = u8>) -> bool {
+        let Some(what) = source.next() else { return false };
+        self.now += Duration::from_millis(u64::from(what) / 8);
+        match what % 16 {
+            0 | 1 => self.timer(source.next().unwrap_or_default()),
+            2 => self.command(source.next().unwrap_or_default()),
+            3 => self.suspicion(source.next().unwrap_or_default()),
+            4 if what == 4 => self.start(),
+            4..=9 => self.mutated_message(source),
+            _ => self.new_message(source),
+        }
+        true
+    }
+
+    fn start(&mut self) {
+        (self.machine, self.timers) = (self.machine.fresh(), Vec::new());
+        let mut step = PlainStep::default();
+        let stable = self.stable.clone();
+        self.machine.start(stable.as_deref(), self.now, &mut step).expect("it stored it itself");
+        self.carry_out(step);
+    }
+
+    fn timer(&mut self, which: u8) {
+        if self.timers.is_empty() {
+            return;
+        }
+        let key = self.timers.remove(usize::from(which) % self.timers.len());
+        let mut step = PlainStep::default();
+        self.machine.timer(&key, self.now, &mut step).expect("it set it itself");
+        self.carry_out(step);
+    }
+
+    fn command(&mut self, which: u8) {
+        let words = self.facts.commands;
+        let mut step = PlainStep::default();
+        self.machine.command(words[usize::from(which) % words.len()], self.now, &mut step);
+        self.carry_out(step);
+    }
+
+    /// A detector speaks of others only, and of those that exist.
+    fn suspicion(&mut self, which: u8) {
+        let peer = self.peer(which >> 1);
+        let suspicion = if which & 1 == 0 { Suspicion::Suspect(peer) } else { Suspicion::Restore(peer) };
+        let mut step = PlainStep::default();
+        self.machine.suspicion(suspicion, self.now, &mut step);
+        self.carry_out(step);
+    }
+
+    /// A message that was sent once, with some of its bytes changed.
+    fn mutated_message(&mut self, source: &mut dyn Iterator<Item = u8>) {
+        let mut next = || source.next().unwrap_or_default();
+        let (from, which) = (next(), usize::from(next()));
+        if self.seen.is_empty() {
+            return;
+        }
+        let mut bytes = self.seen[which % self.seen.len()].clone();
+        for _ in 0..next() % 4 {
+            let place = usize::from(next()) % (bytes.len() + 1);
+            let number = number(next(), next());
+            let end = bytes.len().min(place + usize::from(next() % 2));
+            bytes.splice(place..end, number);
+        }
+        self.message(from, &bytes);
+    }
+
+    /// A message out of nothing: of all that the bytes can begin with, the shortest that is one.
+    fn new_message(&mut self, source: &mut dyn Iterator<Item = u8>) {
+        let mut next = || source.next().unwrap_or_default();
+        let (from, mut bytes) = (next(), Vec::new());
+        for _ in 0..next() % 24 {
+            if self.message(from, &bytes) {
+                return;
+            }
+            bytes.extend(number(next(), next()));
+        }
+    }
+
+    fn message(&mut self, from: u8, bytes: &[u8]) -> bool {
+        let mut step = PlainStep::default();
+        let from = self.peer(from);
+        let taken = self.machine.message(from, bytes, self.now, &mut step).is_ok();
+        if taken {
+            self.taken += 1;
+            self.carry_out(step);
+        } else {
+            assert!(
+                step.effects.is_empty() && step.persist.is_none(),
+                "a message that is refused does nothing"
+            );
+        }
+        taken
+    }
+
+    fn peer(&self, which: u8) -> Address {
+        let count = IDS.len() as u32;
+        Address((self.me.0 + 1 + u32::from(which) % (count - 1)) % count)
+    }
+
+    fn carry_out(&mut self, step: PlainStep) {
+        if step.persist.is_some() {
+            self.stable = step.persist;
+        }
+        assert!(step.effects.len() < 10_000, "one step asks for {} things", step.effects.len());
+        for effect in step.effects {
+            match effect {
+                PlainEffect::Send { to, bytes, .. } => {
+                    assert!(to.index() < IDS.len(), "it sends to {to:?}");
+                    if self.seen.len() < 256 && !self.seen.contains(&bytes) {
+                        self.seen.push(bytes);
+                    }
+                }
+                PlainEffect::SetTimer { key, after, .. } => {
+                    assert!(after.min <= after.max && after.max < Duration::from_secs(3600), "{after:?}");
+                    self.timers.retain(|other| *other != key);
+                    self.timers.push(key);
+                }
+                PlainEffect::CancelTimer { key } => self.timers.retain(|other| *other != key),
+                PlainEffect::Output(_) | PlainEffect::Suspicion(_) => {}
+            }
+        }
+    }
+}
+
+/// A number as it goes over the wire: mostly a small one, about as large as the system, or as large as can be.
+fn number(kind: u8, value: u8) -> Vec<u8> {
+    let number: u64 = match kind % 8 {
+        0..=3 => u64::from(value % 6),
+        4 => IDS[usize::from(value) % IDS.len()],
+        5 => (1 << 62) - 3 + u64::from(value % 6),
+        6 => (1 << (value % 64)) - u64::from(value >> 7),
+        _ => return vec![value],
+    };
+    let (mut bytes, mut rest) = (Vec::new(), number);
+    while rest > 0x7f {
+        bytes.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    bytes.push(rest as u8);
+    bytes
+}
