@@ -106,6 +106,10 @@ impl Machine for Sharing {
         self.0.process.as_ref()?.at_rest()
     }
 
+    fn state(&self) -> String {
+        self.0.state()
+    }
+
     fn next_command(&self, status: &Status) -> Option<String> {
         self.0.next_command(status)
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tracing::warn;
 
 use super::shared_locks::SharedLocks;
-use super::{RecordedEvent, Engine, EngineError};
+use super::{Engine, EngineError, RecordedEvent};
 use crate::clock::BootInstant as Instant;
 
 /// What happens late still counts from when it was due, unless it is later than this: then the node has stood

@@ -7,7 +7,7 @@ use habemus_machine::{Encoded, Label, PlainEffect, PlainStep};
 use habemus_trace::{Dropped, Happening};
 use tracing::{debug, info, warn};
 
-use super::{Ask, RecordedEvent, Engine, EngineError};
+use super::{Ask, Engine, EngineError, RecordedEvent};
 use crate::clock::BootInstant as Instant;
 use crate::control::{Moment, NodeReport, SupervisorCommand};
 use crate::faults::Fate;

@@ -11,7 +11,7 @@ use habemus_machine::{Machine, Standing, shared_memory, sharing};
 use tracing::debug;
 
 use super::instance::Instance;
-use super::{RecordedEvent, Engine, EngineError};
+use super::{Engine, EngineError, RecordedEvent};
 use crate::clock::BootInstant as Instant;
 
 /// The lease of a lock that shares its election; it is renewed as long as the lock is held.

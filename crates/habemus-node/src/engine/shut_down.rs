@@ -6,7 +6,7 @@ use habemus::{Address, Status, Suspicion};
 use habemus_trace::Happening;
 use tracing::info;
 
-use super::{RecordedEvent, Engine, EngineError};
+use super::{Engine, EngineError, RecordedEvent};
 use crate::clock::BootInstant as Instant;
 use crate::transport::WhileAway;
 use crate::transport::frame::Body;

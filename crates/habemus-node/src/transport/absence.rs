@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
+use crate::clock::BootInstant as Instant;
 
 /// A peer that is away no longer than this is not missed: nodes start one after the other.
 const GRACE: Duration = Duration::from_secs(1);

@@ -59,6 +59,7 @@ impl Endpoint {
             life: 1,
             links: Links::Timely,
             patience: PATIENCE,
+            memory: Memory::without_disk(1),
             tls: None,
             traffic: Traffic::default(),
         }

@@ -83,8 +83,8 @@ async fn neither_requests_nor_frames_without_end_depose_a_leader() {
     let (_, hello) = node_and_greeting(settings).await;
     let mut leadership = nodes[0].election().expect("it elects").leader();
     let known =
-        timeout(LONG, leadership.wait_for(|now| now.leader.is_some())).await.expect("in time").unwrap();
-    let (leader, term) = (known.leader.expect("there is one"), known.term);
+        timeout(LONG, leadership.wait_for(|now| now.leader().is_some())).await.expect("in time").unwrap();
+    let (leader, term) = (known.leader().expect("there is one"), known.term());
     drop(known);
     let node = &nodes[(leader - 1) as usize];
     for life in 1..=3 {
