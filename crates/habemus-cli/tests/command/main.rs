@@ -4,5 +4,7 @@ mod analysis;
 mod cluster;
 mod everyday;
 mod pages;
+mod shards;
 mod support;
 mod surroundings;
+mod verdicts;
