@@ -2,6 +2,7 @@
 
 mod analysis;
 mod cluster;
+mod coverage;
 mod everyday;
 mod pages;
 mod shards;
