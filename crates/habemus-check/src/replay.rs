@@ -9,7 +9,7 @@ mod replayer;
 mod scripted;
 
 use habemus::catalogue::{self, Request, SetupError};
-use habemus_report::{Ending, Finding, JudgeError, Report, judge};
+use habemus_report::{Ended, Ending, Finding, JudgeError, Report, judge};
 use habemus_scenario::{Cue, Expectations, Scenario};
 use habemus_trace::{Happening, Origin, Record, Trace};
 
@@ -228,14 +228,14 @@ fn verdict(trace: &Trace, request: &Request<'_>, repeated: &Repeated) -> Result<
         })
         .collect();
     let over = repeated.at_rest || repeated.has_cycle;
-    let (quiet, time) = (repeated.at_rest, trace.records.last().map_or(0, |record| record.at));
+    let time = trace.records.last().map_or(0, |record| record.at);
     let hear = |over: bool| {
-        let stop = match (over, repeated.has_cycle) {
-            (true, true) => "it goes round in a cycle for ever",
-            (true, false) => "nothing more could happen",
-            (false, _) => "the recorded run ends here",
+        let (stop, ended) = match (over, repeated.has_cycle) {
+            (true, true) => ("it goes round in a cycle for ever", Ended::InACycle),
+            (true, false) => ("nothing more could happen", Ended::AtRest),
+            (false, _) => ("the recorded run ends here", Ended::AsAsked),
         };
-        let ending = Ending { stop: stop.to_owned(), quiet: quiet && over, over, complete: true, time };
+        let ending = Ending { stop: stop.to_owned(), ended, time };
         judge(request, &Expectations::default(), bare.clone(), &ending).map_err(ReplayError::Judge)
     };
     let unproven = |report: &Report| {

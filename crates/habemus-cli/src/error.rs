@@ -75,6 +75,10 @@ impl CliError {
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
                 source.unknown_at(&Location::command(*cue), "command", word, &known).into()
             }
+            RunError::Script(CueError::UnknownKind { cue, kind, known }) => {
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                source.unknown_at(&Location::message(*cue), "kind of message", kind, &known).into()
+            }
             RunError::Script(CueError::NotScripted { cue, .. }) => {
                 let help = "set model = \"scripted\" in [network]".to_owned();
                 source.error_at(&Location::command(*cue), error.to_string(), Some(help)).into()
@@ -119,6 +123,12 @@ impl From<RunError> for CliError {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Setup(error) => error.into(),
+            RunError::Script(CueError::UnknownKind { ref kind, ref known, .. }) => {
+                match nearest(kind, known.iter().map(String::as_str)) {
+                    Some(near) => CliError::help(error.to_string(), format!("did you mean '{near}'?")),
+                    None => CliError::new(error.to_string()),
+                }
+            }
             error => CliError::new(error.to_string()),
         }
     }

@@ -1,19 +1,18 @@
 //! The `habemus` command.
-//!
-//! Exit codes: 0 it holds, 1 it does not, 2 bad input, 3 incomplete (a limit or an interruption).
 
 mod args;
 mod commands;
 mod diagnostics;
 mod errata;
 mod error;
+mod exit_codes;
 mod interrupt;
 mod output;
 mod show;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::error::CliError;
 
@@ -29,7 +28,8 @@ use crate::error::CliError;
   habemus cost chang-roberts --processes 2..65536
   habemus cluster --processes 5 --algorithm bully
 
-Exit codes: 0 it holds, 1 it does not, 2 bad input, 3 incomplete.")]
+Exit codes: 0 it holds, 1 it does not, 2 bad input, 3 it could not be told;
+the help of each command says what that means for it.")]
 struct Habemus {
     #[command(subcommand)]
     command: Command,
@@ -78,13 +78,15 @@ pub(crate) enum Outcome {
     Holds,
     /// It does not.
     Fails,
-    /// A limit or an interruption came first.
+    /// It could not be told: a limit or an interruption came first.
     Incomplete,
 }
 
 fn main() -> ExitCode {
     diagnostics::install();
-    let command = match Habemus::try_parse() {
+    let command = exit_codes::explain(Habemus::command());
+    let parsed = command.try_get_matches().and_then(|matches| Habemus::from_arg_matches(&matches));
+    let command = match parsed {
         Ok(habemus) => habemus.command,
         Err(error) => {
             // Help and version are no errors; clap knows where to print what.

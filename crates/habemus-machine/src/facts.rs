@@ -17,6 +17,8 @@ pub struct Facts {
     pub commands: &'static [&'static str],
     /// What its model says of the links.
     pub links: Links,
+    /// The kinds of its messages; none, if they are not known.
+    pub kinds: Vec<&'static str>,
     /// Whether it can stand on a failure detector: then it is news to it that a process stops.
     pub hears_of_suspicions: bool,
     /// Who takes part.

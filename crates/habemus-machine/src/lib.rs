@@ -7,7 +7,7 @@
 //! those does not wait for every algorithm to be compiled again.
 
 use habemus::catalogue::{self, Request, Setup, SetupError, Visitor};
-use habemus::{Address, Problem, Process};
+use habemus::{Address, Message, Problem, Process};
 
 mod census;
 mod erased;
@@ -54,6 +54,7 @@ pub fn erase<P: Process>(setup: Setup<P>, me: Address, labels: Labels) -> (Facts
         problem: setup.entry.problem,
         links: setup.model.links(),
         commands: P::Problem::COMMANDS,
+        kinds: P::Message::vocabulary(),
         hears_of_suspicions: !setup.entry.detectors.is_empty(),
         population: setup.population,
         topology: setup.topology,

@@ -16,7 +16,9 @@ pub(crate) const MAX_FAULTS: f64 = 100_000.0;
 /// If the rates are beyond reason.
 pub fn with_drawn_faults(scenario: &Scenario) -> Result<Option<Scenario>, RunError> {
     let Some(random) = &scenario.random else { return Ok(None) };
-    let about = random.crashes.max(random.pauses).max(random.cuts) * random.until.as_secs_f64();
+    let rates =
+        [random.crashes, random.pauses, random.cuts, random.partitions, random.drifts, random.suspicions];
+    let about = rates.into_iter().fold(0.0, f64::max) * random.until.as_secs_f64();
     if about > MAX_FAULTS {
         return Err(RunError::TooManyFaults { about });
     }
@@ -32,12 +34,18 @@ pub fn draw_faults(random: &RandomFaults, ids: &[u64], seed: u64) -> Vec<Cue> {
     let mut stream = Stream::new(seed, Use::Faults);
     let end = nanos(random.until);
     let mut cues = Vec::new();
-    crashes(random, ids, end, &mut stream, &mut cues);
+    let away = crashes(random, ids, end, &mut stream, &mut cues);
     pauses(random, ids, end, &mut stream, &mut cues);
     cuts(random, ids, end, &mut stream, &mut cues);
+    partitions(random, ids, end, &mut stream, &mut cues);
+    drifts(random, ids, end, &mut stream, &mut cues);
+    suspicions(random, ids, end, &away, &mut stream, &mut cues);
     cues.sort_by_key(|(time, _)| *time);
-    if random.cuts > 0.0 {
+    if random.cuts > 0.0 || random.partitions > 0.0 {
         cues.push((end, Action::Heal(Vec::new())));
+    }
+    if random.drifts > 0.0 {
+        cues.push((end, Action::Drift { processes: ids.to_vec(), rate: 1.0 }));
     }
     let cue = |(time, action)| Cue { occasion: Occasion::At(Duration::from_nanos(time)), action };
     cues.into_iter().map(cue).collect()
@@ -61,7 +69,22 @@ fn nanos(duration: Duration) -> u64 {
     duration.as_nanos().try_into().unwrap_or(u64::MAX)
 }
 
-fn crashes(random: &RandomFaults, ids: &[u64], end: u64, stream: &mut Stream, cues: &mut Vec<(u64, Action)>) {
+/// When a process is down: which, from when, until when.
+struct Away {
+    index: usize,
+    from: u64,
+    until: u64,
+}
+
+/// Draws crashes; gives who is down when.
+fn crashes(
+    random: &RandomFaults,
+    ids: &[u64],
+    end: u64,
+    stream: &mut Stream,
+    cues: &mut Vec<(u64, Action)>,
+) -> Vec<Away> {
+    let mut away = Vec::new();
     // When each process is up again; `u64::MAX` if never.
     let mut down: Vec<(usize, u64)> = Vec::new();
     for at in instants(random.crashes, end, stream) {
@@ -72,15 +95,14 @@ fn crashes(random: &RandomFaults, ids: &[u64], end: u64, stream: &mut Stream, cu
             continue;
         }
         cues.push((at, Action::Crash(vec![ids[index]])));
-        match pause {
-            Some(pause) => {
-                let until = at.saturating_add(pause).min(end);
-                cues.push((until, Action::Recover { processes: vec![ids[index]], amnesia: random.amnesia }));
-                down.push((index, until));
-            }
-            None => down.push((index, u64::MAX)),
+        let until = pause.map_or(u64::MAX, |pause| at.saturating_add(pause).min(end));
+        if pause.is_some() {
+            cues.push((until, Action::Recover { processes: vec![ids[index]], amnesia: random.amnesia }));
         }
+        down.push((index, until));
+        away.push(Away { index, from: at, until });
     }
+    away
 }
 
 fn pauses(random: &RandomFaults, ids: &[u64], end: u64, stream: &mut Stream, cues: &mut Vec<(u64, Action)>) {
@@ -121,6 +143,67 @@ fn cuts(random: &RandomFaults, ids: &[u64], end: u64, stream: &mut Stream, cues:
     }
 }
 
+/// Two groups that hear nothing of each other, and then one again, before the next two.
+fn partitions(
+    random: &RandomFaults,
+    ids: &[u64],
+    end: u64,
+    stream: &mut Stream,
+    cues: &mut Vec<(u64, Action)>,
+) {
+    let mut whole_again = 0;
+    for at in instants(random.partitions, end, stream) {
+        let pause = stream.between(nanos(random.partition_for.0), nanos(random.partition_for.1));
+        let side: Vec<u64> = ids.iter().copied().filter(|_| stream.below(2) == 0).collect();
+        if at < whole_again || side.is_empty() || side.len() == ids.len() {
+            continue;
+        }
+        whole_again = at.saturating_add(pause).min(end);
+        cues.push((at, Action::Partition(vec![side])));
+        cues.push((whole_again, Action::Heal(Vec::new())));
+    }
+}
+
+fn drifts(random: &RandomFaults, ids: &[u64], end: u64, stream: &mut Stream, cues: &mut Vec<(u64, Action)>) {
+    for at in instants(random.drifts, end, stream) {
+        let id = ids[stream.below(ids.len() as u64) as usize];
+        let rate = 1.0 + random.drift_by * (2.0 * stream.unit() - 1.0);
+        // No rate that a scenario file could not say.
+        let rate = (rate * 1e4).round() / 1e4;
+        cues.push((at, Action::Drift { processes: vec![id], rate }));
+    }
+}
+
+/// False suspicions of those that are up all the while, at those that are, too: of others the oracle is right.
+fn suspicions(
+    random: &RandomFaults,
+    ids: &[u64],
+    end: u64,
+    away: &[Away],
+    stream: &mut Stream,
+    cues: &mut Vec<(u64, Action)>,
+) {
+    if ids.len() < 2 {
+        return;
+    }
+    for at in instants(random.suspicions, end, stream) {
+        let by = stream.below(ids.len() as u64) as usize;
+        let suspect = (by + 1 + stream.below(ids.len() as u64 - 1) as usize) % ids.len();
+        let pause = stream.between(nanos(random.suspect_for.0), nanos(random.suspect_for.1));
+        let until = at.saturating_add(pause).min(end);
+        // The oracle speaks of a crash or a recovery a little later, and must not be contradicted.
+        let apart =
+            |one: &Away| until.saturating_add(REPORTED) < one.from || one.until.saturating_add(REPORTED) < at;
+        if away.iter().filter(|one| [by, suspect].contains(&one.index)).all(apart) {
+            cues.push((at, Action::Suspect { by: ids[by], suspect: ids[suspect] }));
+            cues.push((until, Action::Restore { by: ids[by], restored: ids[suspect] }));
+        }
+    }
+}
+
+/// So long after a crash or recovery the oracle has spoken, in nanoseconds.
+const REPORTED: u64 = 100_000_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +219,12 @@ mod tests {
             pause_for: (ms(10), ms(100)),
             cuts: 10.0,
             cut_for: (ms(10), ms(100)),
+            partitions: 5.0,
+            partition_for: (ms(10), ms(300)),
+            drifts: 5.0,
+            drift_by: 0.1,
+            suspicions: 20.0,
+            suspect_for: (ms(10), ms(100)),
             until: Duration::from_secs(2),
         }
     }
@@ -156,7 +245,61 @@ mod tests {
                 worst = worst.max(down.len());
             }
             assert!(worst <= 2 && down.is_empty());
-            assert_eq!(cues.last().map(|cue| &cue.action), Some(&Action::Heal(Vec::new())));
+            let last: Vec<&Action> = cues.iter().rev().take(2).map(|cue| &cue.action).collect();
+            let right = Action::Drift { processes: vec![1, 2, 3, 4, 5], rate: 1.0 };
+            assert_eq!(last, [&right, &Action::Heal(Vec::new())]);
+        }
+    }
+
+    #[test]
+    fn a_partition_is_over_before_the_next_and_clocks_drift_within_bounds() {
+        for seed in 0..50 {
+            let only = RandomFaults { cuts: 0.0, crashes: 0.0, ..random() };
+            let (mut apart, mut partitions, mut suspected) = (false, 0, std::collections::BTreeSet::new());
+            for cue in draw_faults(&only, &[1, 2, 3, 4, 5], seed) {
+                match cue.action {
+                    Action::Partition(_) => {
+                        assert!(!std::mem::replace(&mut apart, true), "two at once");
+                        partitions += 1;
+                    }
+                    Action::Heal(_) => apart = false,
+                    Action::Drift { rate, .. } => assert!((0.9..=1.1).contains(&rate), "{rate}"),
+                    Action::Suspect { by, suspect } => {
+                        assert_ne!(by, suspect);
+                        suspected.insert((by, suspect));
+                    }
+                    Action::Restore { by, restored } => {
+                        suspected.remove(&(by, restored));
+                    }
+                    _ => {}
+                }
+            }
+            assert!(!apart && partitions > 0 && suspected.is_empty());
+        }
+    }
+
+    #[test]
+    fn nobody_is_falsely_suspected_while_the_oracle_speaks_of_it() {
+        for seed in 0..50 {
+            let cues = draw_faults(&random(), &[1, 2, 3, 4, 5], seed);
+            let mut down = std::collections::BTreeSet::new();
+            for cue in cues {
+                match cue.action {
+                    Action::Crash(who) => {
+                        down.insert(who[0]);
+                    }
+                    Action::Recover { processes, .. } => {
+                        down.remove(&processes[0]);
+                    }
+                    Action::Suspect { by, suspect } => {
+                        assert!(!down.contains(&by) && !down.contains(&suspect));
+                    }
+                    Action::Restore { by, restored } => {
+                        assert!(!down.contains(&by) && !down.contains(&restored));
+                    }
+                    _ => {}
+                }
+            }
         }
     }
 

@@ -60,6 +60,16 @@ pub enum CueError {
         /// Its commands.
         known: Vec<String>,
     },
+    /// A line waits for a kind of message that the algorithm does not have.
+    #[error("there are no messages of the kind '{kind}'; there are: {}", known.join(", "))]
+    UnknownKind {
+        /// Which line of the script, counted from 0.
+        cue: usize,
+        /// The kind.
+        kind: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
     /// Messages and timers are called where they do not wait for it.
     #[error("'{action}' makes sense on a scripted network only: on any other, nothing waits for the script")]
     NotScripted {

@@ -19,20 +19,36 @@ use crate::statistics::Statistics;
 pub struct Ending {
     /// Why, in words.
     pub stop: String,
-    /// Whether it came to rest by itself.
-    pub quiet: bool,
-    /// Whether what has not happened by now never will.
-    pub over: bool,
-    /// Whether it came to the end that was asked for.
-    pub complete: bool,
+    /// What that means for what has not happened yet.
+    pub ended: Ended,
     /// How long it took, in nanoseconds.
     pub time: u64,
+}
+
+/// What the end of a run means for what has not happened yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It came to rest by itself: it never will.
+    AtRest,
+    /// It goes round in a cycle for ever: it never will.
+    InACycle,
+    /// The end that was asked for had come: a time, a number of events, agreement. It might still.
+    AsAsked,
+    /// A limit of time or of events cut it off. It might still.
+    AtALimit,
+    /// The time was over within which it was expected: whether it might still, nobody asks.
+    AtTheDeadline,
+    /// Somebody stopped it. It might still.
+    Interrupted,
 }
 
 impl Ending {
     /// As monitors see it.
     pub fn end(&self) -> End {
-        if self.over { End::Quiet } else { End::CutOff }
+        match self.ended {
+            Ended::AtRest | Ended::InACycle => End::Quiet,
+            _ => End::CutOff,
+        }
     }
 }
 
@@ -91,8 +107,9 @@ impl Finished<'_> {
             processes: population.len(),
             seed: self.seed,
             stop: self.ending.stop.clone(),
-            quiet: self.ending.quiet,
-            complete: self.ending.complete,
+            quiet: self.ending.ended == Ended::AtRest,
+            complete: !matches!(self.ending.ended, Ended::AtALimit | Ended::Interrupted),
+            ended: self.ending.ended,
             leader: standing.agreed_leader(population).map(|leader| leader.0),
             leaders: ids_where(&|status| status == Some(Status::Leading)),
             down: ids_where(&|status| status.is_none()),
@@ -102,13 +119,15 @@ impl Finished<'_> {
             properties: self.properties,
             expected_something: *expect != Expectations::default(),
             failures: Vec::new(),
+            open: Vec::new(),
+            unmet: Vec::new(),
             remarks: self.remarks,
             locks: BTreeMap::new(),
             fingerprint: self.fingerprint,
             trace: self.trace,
         };
         report.know_properties(expect)?;
-        report.failures = report.check(expect);
+        report.hold_against(expect);
         Ok(report)
     }
 }

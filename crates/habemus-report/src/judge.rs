@@ -236,6 +236,7 @@ mod tests {
     use habemus_trace::Header;
 
     use super::*;
+    use crate::finished::Ended;
 
     const ENTER: &str =
         r#"{"event":"output","label":"enters","value":{"Entered":{"token":null}},"status":"inside"}"#;
@@ -274,7 +275,7 @@ mod tests {
             seed: 1,
             signatures: None,
         };
-        let ending = Ending { stop: String::new(), quiet: true, over: true, complete: true, time: 9 };
+        let ending = Ending { stop: String::new(), ended: Ended::AtRest, time: 9 };
         judge(&request, expect, trace(events), &ending)
     }
 

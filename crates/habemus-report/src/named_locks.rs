@@ -72,16 +72,18 @@ pub fn report_of_locks(scenario: &Scenario, reports: BTreeMap<String, Report>) -
         stop: unfinished.stop.clone(),
         quiet: reports.values().all(|report| report.quiet),
         complete: unfinished.complete,
+        ended: unfinished.ended,
         entered: Vec::new(),
         statistics,
         properties: (0..first.properties.len()).map(|index| line(&reports, index)).collect(),
         expected_something: scenario.expect != Default::default(),
         failures: Vec::new(),
+        open: Vec::new(),
         fingerprint: fingerprint(&reports),
         trace: None,
         ..first.clone()
     };
-    whole.failures = whole.check(&scenario.expect);
+    whole.hold_against(&scenario.expect);
     whole.locks = reports;
     whole
 }

@@ -8,6 +8,7 @@ use habemus_trace::Trace;
 use serde::Serialize;
 
 use crate::error::UnknownProperty;
+use crate::finished::Ended;
 use crate::property_line::{Finding, PropertyLine};
 use crate::statistics::Statistics;
 
@@ -28,6 +29,9 @@ pub struct Report {
     pub quiet: bool,
     /// Whether it came to the end that was asked for, not to a limit or an interruption.
     pub complete: bool,
+    /// What its end means for what has not happened yet.
+    #[serde(skip)]
+    pub ended: Ended,
     /// The leader that all live processes name, if they do.
     pub leader: Option<u64>,
     /// Those that consider themselves leader.
@@ -46,6 +50,11 @@ pub struct Report {
     pub expected_something: bool,
     /// What is not as expected; empty if all is well.
     pub failures: Vec<String>,
+    /// What is promised or expected and could not be told, because the run was cut off before.
+    pub open: Vec<String>,
+    /// The lines of the script that waited for something that did not happen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmet: Vec<String>,
     /// What else the reader should know: what was left out because of a limit.
     pub remarks: Vec<String>,
     /// Where locks have names: what came of each.
@@ -58,10 +67,65 @@ pub struct Report {
     pub trace: Option<Trace>,
 }
 
+/// What a run comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conclusion {
+    /// Everything is as expected.
+    AsExpected,
+    /// Something is not.
+    NotAsExpected,
+    /// The run was cut off before it could be told.
+    Open,
+}
+
 impl Report {
-    /// Whether everything is as expected.
+    /// Whether everything is as expected, and nothing was left open.
     pub fn succeeded(&self) -> bool {
-        self.failures.is_empty()
+        self.conclusion() == Conclusion::AsExpected
+    }
+
+    /// What it comes to: a failure is one whatever else is open.
+    pub fn conclusion(&self) -> Conclusion {
+        match (self.failures.is_empty(), self.open.is_empty()) {
+            (false, _) => Conclusion::NotAsExpected,
+            (true, false) => Conclusion::Open,
+            (true, true) => Conclusion::AsExpected,
+        }
+    }
+
+    /// Judges what came of the run by what was expected of it.
+    pub(crate) fn hold_against(&mut self, expect: &Expectations) {
+        self.failures = self.check(expect);
+        let mut open = self.left_open(expect);
+        if self.ended == Ended::AtTheDeadline {
+            self.failures.append(&mut open);
+        }
+        if self.ended == Ended::Interrupted {
+            open.push("the run was interrupted".to_owned());
+        }
+        self.open = open;
+    }
+
+    /// What is promised or expected, and not to be told from this run.
+    fn left_open(&self, expect: &Expectations) -> Vec<String> {
+        // Who asks for an end and says what to expect by then has not asked for the rest.
+        let all_matters = self.ended != Ended::AsAsked || !self.expected_something;
+        let matters = |line: &&PropertyLine| {
+            let promised = line.promised && all_matters && !expect.outside.contains(&line.name);
+            // What does not hold by its deadline is as violated as anybody can expect.
+            let violates = expect.violates.contains(&line.name);
+            (promised && !violates)
+                || expect.holds.contains(&line.name)
+                || (violates && self.ended != Ended::AtTheDeadline)
+        };
+        let open = self.properties.iter().filter(matters).filter(|line| line.verdict == Finding::Open);
+        let sentence = |line: &PropertyLine| match (self.ended, expect.within) {
+            (Ended::AtTheDeadline, Some(within)) => {
+                format!("{} did not come to hold within {within:?}: {}", line.name, line.why())
+            }
+            _ => format!("{} could not be told: {}", line.name, line.why()),
+        };
+        open.map(sentence).collect()
     }
 
     fn property(&self, name: &str) -> Option<&PropertyLine> {
@@ -102,20 +166,22 @@ impl Report {
         }
         for name in &expect.holds {
             if let Some(line) = self.property(name)
-                && line.verdict != Finding::Holds
+                && !matches!(line.verdict, Finding::Holds | Finding::Open)
             {
                 failures.push(format!("expected {name} to hold, but it is {}: {}", line.verdict, line.why()));
             }
         }
         for name in &expect.violates {
             if let Some(line) = self.property(name)
-                && line.verdict != Finding::Violated
+                && !matches!(line.verdict, Finding::Violated | Finding::Open)
             {
                 failures.push(format!("expected {name} to be violated, but it is not ({})", line.verdict));
             }
         }
         for line in &self.properties {
-            let mentioned = expect.violates.contains(&line.name) || expect.holds.contains(&line.name);
+            let mentioned = [&expect.violates, &expect.holds, &expect.outside]
+                .iter()
+                .any(|names| names.contains(&line.name));
             if line.promised && line.verdict == Finding::Violated && !mentioned {
                 failures.push(format!("{} is promised, but violated: {}", line.name, line.why()));
             }
@@ -159,7 +225,7 @@ impl Report {
     /// # Errors
     /// The first of them.
     pub(crate) fn know_properties(&self, expect: &Expectations) -> Result<(), UnknownProperty> {
-        let mut all = expect.holds.iter().chain(&expect.violates);
+        let mut all = expect.holds.iter().chain(&expect.violates).chain(&expect.outside);
         match all.find(|name| self.property(name).is_none()) {
             None => Ok(()),
             Some(name) => Err(UnknownProperty {

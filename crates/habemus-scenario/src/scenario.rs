@@ -328,7 +328,19 @@ pub struct RandomFaults {
     pub cuts: f64,
     /// How long a cut lasts.
     pub cut_for: (Duration, Duration),
-    /// When the faults end: everything heals, and who was to recover recovers.
+    /// Partitions in two per second, one after the other: the network is whole again at once.
+    pub partitions: f64,
+    /// How long a partition lasts.
+    pub partition_for: (Duration, Duration),
+    /// Changes per second of the rate of some clock.
+    pub drifts: f64,
+    /// How much a clock is fast or slow, at most: 0.1 is a tenth.
+    pub drift_by: f64,
+    /// Per second, how often the oracle detector at some process suspects one that is up.
+    pub suspicions: f64,
+    /// How long such a suspicion lasts.
+    pub suspect_for: (Duration, Duration),
+    /// When the faults end: everything heals, clocks run well, and who was to recover recovers.
     pub until: Duration,
 }
 
@@ -346,6 +358,12 @@ impl RandomFaults {
             pause_for: for_a_while,
             cuts: 0.0,
             cut_for: for_a_while,
+            partitions: 0.0,
+            partition_for: for_a_while,
+            drifts: 0.0,
+            drift_by: 0.1,
+            suspicions: 0.0,
+            suspect_for: for_a_while,
             until: Duration::from_secs(2),
         }
     }
@@ -405,10 +423,15 @@ pub struct Expectations {
     pub entered: Option<Vec<u64>>,
     /// What every live process that has decided has decided, at least one; a vector without spaces.
     pub decided: Option<String>,
+    /// How long after the last line of the script, the last random fault and the Global Stabilization Time all that is
+    /// promised or expected must hold; then the run is over.
+    pub within: Option<Duration>,
     /// Properties that hold.
     pub holds: Vec<String>,
     /// Properties that are violated.
     pub violates: Vec<String>,
+    /// Properties that the algorithm promises, but not in these circumstances: nobody looks at them.
+    pub outside: Vec<String>,
     /// Messages sent: in all under "total", and by kind.
     pub messages: BTreeMap<String, Count>,
     /// How often the leader changed (the first election is no change).

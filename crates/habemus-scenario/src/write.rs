@@ -186,6 +186,20 @@ fn random_faults(file: &mut File, random: &RandomFaults, processes: usize) {
     file.key_if(random.pause_for != usual.pause_for, "pause-for", || quoted(&show_range(random.pause_for)));
     file.key_if(random.cuts != usual.cuts, "cuts", || quoted(&show_rate(random.cuts)));
     file.key_if(random.cut_for != usual.cut_for, "cut-for", || quoted(&show_range(random.cut_for)));
+    file.key_if(random.partitions != usual.partitions, "partitions", || {
+        quoted(&show_rate(random.partitions))
+    });
+    file.key_if(random.partition_for != usual.partition_for, "partition-for", || {
+        quoted(&show_range(random.partition_for))
+    });
+    file.key_if(random.drifts != usual.drifts, "drifts", || quoted(&show_rate(random.drifts)));
+    file.key_if(random.drift_by != usual.drift_by, "drift-by", || quoted(&show_probability(random.drift_by)));
+    file.key_if(random.suspicions != usual.suspicions, "suspicions", || {
+        quoted(&show_rate(random.suspicions))
+    });
+    file.key_if(random.suspect_for != usual.suspect_for, "suspect-for", || {
+        quoted(&show_range(random.suspect_for))
+    });
     file.key("until", quoted(&show_duration(random.until)));
 }
 
@@ -214,9 +228,15 @@ fn expect(file: &mut File, expect: &Expectations) {
     if let Some(decided) = &expect.decided {
         file.key("decided", option_text(decided));
     }
+    if let Some(within) = expect.within {
+        file.key("within", quoted(&show_duration(within)));
+    }
     file.key_if(!expect.holds.is_empty(), "holds", || array(expect.holds.iter().map(|name| quoted(name))));
     file.key_if(!expect.violates.is_empty(), "violates", || {
         array(expect.violates.iter().map(|name| quoted(name)))
+    });
+    file.key_if(!expect.outside.is_empty(), "outside", || {
+        array(expect.outside.iter().map(|name| quoted(name)))
     });
     if let Some(quiet) = expect.quiet {
         file.key("quiet", quiet.to_string());

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
-use habemus::analysis::{Arrangement, Bound, CostModel, Start};
+use habemus::analysis::{Again, Arrangement, Bound, CostModel, Start};
 use habemus::catalogue::{self, Request, SetupError, Shape};
 use habemus::property::End;
 use habemus_report::{RunError, Statistics, Stream, Use, pulse};
@@ -30,6 +31,8 @@ pub struct CostRequest {
     pub arrangement: Arrangement,
     /// Who starts.
     pub start: Start,
+    /// Instead of the first election one that is held again, for this reason.
+    pub again: Option<Again>,
     /// How many runs of each size.
     pub seeds: u64,
     /// The first seed.
@@ -91,6 +94,34 @@ pub enum CostError {
     Interrupted,
 }
 
+/// One of the cases in which an algorithm's cost is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CostCase {
+    /// How the identifiers lie.
+    pub arrangement: Arrangement,
+    /// Who starts.
+    pub start: Start,
+    /// Why it is held again, if it is.
+    pub again: Option<Again>,
+}
+
+/// Every case of an algorithm: the ordinary one, the best and the worst, with one that starts and with all, and
+/// after a crash and a recovery where theory knows of that.
+pub fn cost_cases(model: &CostModel) -> Vec<CostCase> {
+    let mut cases = Vec::new();
+    for arrangement in [Arrangement::Random, Arrangement::Best, Arrangement::Worst] {
+        for start in [Start::One, Start::All] {
+            cases.push(CostCase { arrangement, start, again: None });
+        }
+    }
+    if model.again.is_some() {
+        let (arrangement, start) = (Arrangement::Random, Start::All);
+        let held_again = |again| CostCase { arrangement, start, again: Some(again) };
+        cases.extend([Again::Crash, Again::Recovery].map(held_again));
+    }
+    cases
+}
+
 /// Measures; `finished` is told each size as it is done, and `stop` ends it early.
 ///
 /// # Errors
@@ -110,7 +141,12 @@ pub fn cost(
             ("topology", Some(shape)) => Some(shape.name().to_owned()),
             _ => request.options.get(name).cloned(),
         };
-        let bound = (model.bound)(request.arrangement, request.start, processes, &option);
+        let bound = match (request.again, model.again) {
+            (None, _) => (model.bound)(request.arrangement, request.start, processes, &option),
+            // What is known of elections that are held again is known of the usual options.
+            (Some(again), Some(theory)) => request.options.is_empty().then(|| theory(again, processes)),
+            (Some(_), None) => None,
+        };
         let point = CostPoint::new(processes, &runs, bound.as_ref());
         finished(&point);
         points.push(point);
@@ -136,7 +172,7 @@ fn measure_all(
             let result = if stop.load(Ordering::Relaxed) {
                 Err(CostError::Interrupted)
             } else {
-                measure(request, model, processes, request.first_seed.wrapping_add(number))
+                measure(request, model, processes, request.first_seed.wrapping_add(number), request.again)
             };
             results.lock().expect("no thread panics while it holds the lock").insert(number, result);
         }
@@ -150,20 +186,54 @@ fn measure_all(
     results.into_inner().expect("no thread panics while it holds the lock").into_values().collect()
 }
 
-/// One run.
+/// One run; of an election that is held again what it adds to the run without it.
 fn measure(
     request: &CostRequest,
     model: &CostModel,
     processes: usize,
     seed: u64,
+    again: Option<Again>,
+) -> Result<Statistics, CostError> {
+    let before = match again {
+        None => return measure_until(request, model, processes, seed, None),
+        Some(Again::Crash) => None,
+        Some(Again::Recovery) => Some(Again::Crash),
+    };
+    let detected = |until| measure_until(request, model, processes, seed, Some(until));
+    let (before, after) = (detected(before)?, detected(again)?);
+    let mut by_kind = after.by_kind;
+    for (kind, count) in &before.by_kind {
+        by_kind.entry(kind.clone()).and_modify(|all| *all -= count);
+    }
+    Ok(Statistics { messages: after.messages - before.messages, by_kind, ..after })
+}
+
+/// When the leader crashes and comes back, where an election is held again: long after the one before.
+const CRASH: Duration = Duration::from_secs(60);
+const RECOVERY: Duration = Duration::from_secs(120);
+
+/// One run: on no detector, or (`again`) on the oracle, with what it has to tell.
+fn measure_until(
+    request: &CostRequest,
+    model: &CostModel,
+    processes: usize,
+    seed: u64,
+    again: Option<Option<Again>>,
 ) -> Result<Statistics, CostError> {
     let mut layout = Stream::new(seed, Use::Layout);
     let arranged = (model.arrange)(request.arrangement, request.start, processes, &mut layout);
     let ids = |ids: &[habemus::Id]| ids.iter().map(|id| id.0).collect::<Vec<u64>>();
-    let at_once = |action| Cue { occasion: Occasion::At(std::time::Duration::ZERO), action };
+    let at = |time, action| Cue { occasion: Occasion::At(time), action };
     let mut script = Vec::new();
     if !arranged.down.is_empty() {
-        script.push(at_once(Action::Crash(ids(&arranged.down))));
+        script.push(at(Duration::ZERO, Action::Crash(ids(&arranged.down))));
+    }
+    if let Some(Some(again)) = again {
+        let best: Vec<u64> = arranged.ids.iter().map(|id| id.0).max().into_iter().collect();
+        script.push(at(CRASH, Action::Crash(best.clone())));
+        if again == Again::Recovery {
+            script.push(at(RECOVERY, Action::Recover { processes: best, amnesia: false }));
+        }
     }
     let scenario = Scenario {
         algorithm: request.algorithm.clone(),
@@ -178,10 +248,11 @@ fn measure(
         algorithm: &scenario.algorithm,
         ids: arranged.ids.clone(),
         shape: request.topology.clone(),
-        // The processes that start are told to; nothing is to be detected.
-        detector: catalogue::entry(&request.algorithm)
-            .ok()
-            .and_then(|entry| entry.detectors.contains(&"none").then_some("none")),
+        // The processes that start are told to; nothing is to be detected but what makes them elect again.
+        detector: catalogue::entry(&request.algorithm).ok().and_then(|entry| {
+            let wanted = if again.is_some() { "oracle" } else { "none" };
+            entry.detectors.contains(&wanted).then_some(wanted)
+        }),
         options: &scenario.options,
         pulse: pulse(request.network.model),
         seed,
@@ -195,7 +266,7 @@ fn measure(
         RunError::Setup(error) => CostError::Setup(error),
         other => unfinished(&other.to_string()),
     })?;
-    if prepared.detector != "none" {
+    if prepared.detector != "none" && again.is_none() {
         let (what, name) = ("detector", prepared.detector.to_owned());
         let reason = "what is measured is an algorithm alone; leave the detector out".to_owned();
         return Err(CostError::Setup(SetupError::Unfit { what, name, reason }));
@@ -230,6 +301,7 @@ impl CostPoint {
         }
         let min = runs.iter().map(|run| run.messages).min().unwrap_or(0);
         let max = runs.iter().map(|run| run.messages).max().unwrap_or(0);
+        let messages: Vec<u64> = runs.iter().map(|run| run.messages).collect();
         CostPoint {
             processes,
             runs: runs.len() as u64,
@@ -242,7 +314,7 @@ impl CostPoint {
             theory_kind: bound.map(|bound| bound.kind.words()),
             formula: bound.map(|bound| bound.formula),
             ratio: bound.filter(|bound| bound.messages > 0.0).map(|bound| mean / bound.messages),
-            broken: bound.and_then(|bound| bound.broken_by(min, max)),
+            broken: bound.and_then(|bound| bound.broken_by(&messages)),
         }
     }
 }

@@ -73,6 +73,8 @@ pub(crate) enum NetworkDeed {
 /// A deed that waits for its occasion.
 #[derive(Clone, Debug)]
 pub(crate) struct Triggered {
+    /// Which line of the script it is.
+    pub(crate) line: usize,
     process: Option<Address>,
     kind: TriggerKind,
     /// How many more times it must happen.
@@ -130,6 +132,7 @@ impl Plan {
             match occasion {
                 Occasion::At(time) => plan.timed.push((nanos(*time), deed)),
                 Occasion::When(Trigger { process, what, nth }) => plan.triggered.push(Triggered {
+                    line: index,
                     process: process.map(|id| surroundings.address(id)).transpose()?,
                     kind: what.clone(),
                     left: (*nth).max(1),

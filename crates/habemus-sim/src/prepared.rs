@@ -4,8 +4,8 @@
 
 use habemus::catalogue::{self, Entry, Request, Setup, SetupError, Visitor};
 use habemus::property::{End, Population};
-use habemus::{Problem, Process};
-use habemus_report::{RunError, request};
+use habemus::{Message, Problem, Process};
+use habemus_report::{RunError, know_kinds, request};
 use habemus_scenario::{Action, Cue, Occasion, Scenario, TimeModel, Workload};
 use habemus_trace::{Header, Origin};
 
@@ -69,6 +69,8 @@ pub(crate) trait Run {
     fn events(&self) -> u64;
     /// The lines of the script that called what was not there.
     fn missed(&self) -> &[String];
+    /// The lines of the script whose occasion has not come, counted from 0.
+    fn unmet(&self) -> Vec<usize>;
     /// What was seen, if it ends like this; `promises` says which properties the algorithm promises.
     fn finish(self: Box<Self>, end: End, promises: &dyn Fn(&str) -> bool) -> Observed;
 }
@@ -91,6 +93,10 @@ impl<P: Process> Run for Simulation<P, Watch<P::Problem>> {
         Simulation::missed(self)
     }
 
+    fn unmet(&self) -> Vec<usize> {
+        Simulation::unmet(self)
+    }
+
     fn finish(self: Box<Self>, end: End, promises: &dyn Fn(&str) -> bool) -> Observed {
         self.into_observer().finish(end, promises)
     }
@@ -106,6 +112,7 @@ impl Visitor for Prepare<'_> {
 
     fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
         fit(setup.synchronous, setup.entry.name, self.scenario.network.model)?;
+        know_kinds(self.scenario, &P::Message::vocabulary())?;
         let measured = self.measured(P::Problem::COMMANDS);
         let attention = self.attention(setup.entry, &setup.topology);
         let promised = setup.entry.promises.iter().map(|promise| promise.property);

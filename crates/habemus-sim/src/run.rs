@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use habemus::Process;
 use habemus::catalogue::Setup;
-use habemus::property::End;
 use habemus_report::{
-    Ending, Finished, Report, RunError, Statistics, report_of_locks, request, scenarios_of_locks,
+    Ended, Ending, Finished, Report, RunError, Statistics, report_of_locks, request, scenarios_of_locks,
     with_drawn_faults,
 };
 use habemus_scenario::{Occasion, Scenario, TimeModel, Until};
@@ -78,21 +77,23 @@ fn report(
     played: &Scenario,
     control: Option<&Control>,
 ) -> Result<Report, RunError> {
-    let limits = Limits { control, ..limits(played, prepared.perpetual) };
+    let deadline = deadline(played);
+    let limits = Limits { control, ..limits(played, prepared.perpetual, deadline) };
     let stop = prepared.simulation.run(limits);
-    // A system that never rests has had its time of peace: what has not happened by then will not.
-    let at_peace = prepared.perpetual && stop == Stop::TimeLimit && played.time_limit.is_none();
-    let end = if stop == Stop::Quiet || at_peace { End::Quiet } else { End::CutOff };
-    let ending = Ending {
-        stop: describe(stop).to_owned(),
-        quiet: stop == Stop::Quiet,
-        over: end == End::Quiet,
-        complete: end == End::Quiet || matches!(stop, Stop::Agreed | Stop::Time | Stop::Events),
-        time: prepared.simulation.now(),
+    let ended = match stop {
+        Stop::Quiet => Ended::AtRest,
+        Stop::Agreed | Stop::Time | Stop::Events => Ended::AsAsked,
+        Stop::TimeLimit if deadline == Some(limits.time) => Ended::AtTheDeadline,
+        Stop::TimeLimit | Stop::EventLimit => Ended::AtALimit,
+        Stop::Interrupted => Ended::Interrupted,
     };
+    let words = if ended == Ended::AtTheDeadline { "the deadline had come" } else { describe(stop) };
+    let ending = Ending { stop: words.to_owned(), ended, time: prepared.simulation.now() };
     let events = prepared.simulation.events();
     let missed = prepared.simulation.missed().to_vec();
-    let observed = prepared.simulation.finish(end, &|name| prepared.promised.contains(&name));
+    let unmet: Vec<String> =
+        prepared.simulation.unmet().into_iter().map(|line| scenario_line(played, line)).collect();
+    let observed = prepared.simulation.finish(ending.end(), &|name| prepared.promised.contains(&name));
     let finished = Finished {
         entry: prepared.entry,
         population: &prepared.population,
@@ -109,10 +110,17 @@ fn report(
     };
     let mut report = finished.report(&scenario.expect)?;
     report.failures.extend(missed);
+    report.unmet = unmet;
     Ok(report)
 }
 
-fn limits(scenario: &Scenario, perpetual: bool) -> Limits<'static> {
+/// A line of the script as it was written, or drawn.
+fn scenario_line(scenario: &Scenario, line: usize) -> String {
+    scenario.script[line].to_string()
+}
+
+/// When the script is over, the last random fault is mended and the network has settled.
+fn last_fault(scenario: &Scenario) -> Time {
     let timed = scenario.script.iter().filter_map(|cue| match cue.occasion {
         Occasion::At(time) => Some(nanos(time)),
         Occasion::When(_) => None,
@@ -121,13 +129,25 @@ fn limits(scenario: &Scenario, perpetual: bool) -> Limits<'static> {
         TimeModel::PartiallySynchronous { gst, .. } => nanos(gst),
         _ => 0,
     };
-    let last = timed.max().unwrap_or(0).max(settled);
-    let default = last.saturating_add(if perpetual { PEACE } else { PATIENCE });
+    timed.max().unwrap_or(0).max(settled)
+}
+
+/// By when everything is expected to hold, if anybody has said so.
+fn deadline(scenario: &Scenario) -> Option<Time> {
+    scenario.expect.within.map(|within| last_fault(scenario).saturating_add(nanos(within)))
+}
+
+fn limits(scenario: &Scenario, perpetual: bool, deadline: Option<Time>) -> Limits<'static> {
+    let default = last_fault(scenario).saturating_add(if perpetual { PEACE } else { PATIENCE });
     let asked = match scenario.until {
         Until::Time(time) => nanos(time),
         _ => 0,
     };
     let time = scenario.time_limit.map_or(default.max(asked), nanos);
+    let time = deadline.map_or(time, |deadline| match scenario.time_limit {
+        Some(_) => deadline.min(time),
+        None => deadline,
+    });
     Limits { until: scenario.until, time, events: scenario.event_limit, control: None }
 }
 

@@ -365,6 +365,11 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         &self.missed
     }
 
+    /// The lines of the script whose occasion has not come, counted from 0.
+    pub fn unmet(&self) -> Vec<usize> {
+        self.plan.triggered.iter().map(|waiting| waiting.line).collect()
+    }
+
     /// Whoever watches.
     pub fn observer(&self) -> &O {
         &self.observer

@@ -78,6 +78,12 @@ pub trait Message: Data {
         &[]
     }
 
+    /// The names of all kinds that a process may send, with those of whatever it stands on or chooses between; none, if
+    /// they are not known. Who waits for another waits in vain.
+    fn vocabulary() -> Vec<&'static str> {
+        Self::kinds().to_vec()
+    }
+
     /// Whether this is background traffic of a detector (a heartbeat): diagrams leave it out unless asked.
     fn is_background(&self) -> bool {
         false

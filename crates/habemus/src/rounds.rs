@@ -100,6 +100,10 @@ impl<M: Message> Message for Pulsed<M> {
     fn kind(&self) -> &'static str {
         self.message.kind()
     }
+
+    fn vocabulary() -> Vec<&'static str> {
+        M::vocabulary()
+    }
 }
 
 /// So many messages wait for their pulses at most.

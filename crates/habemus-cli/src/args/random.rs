@@ -33,6 +33,18 @@ pub(crate) struct RandomFlags {
     /// How long a cut lasts [default: 10ms..200ms].
     #[arg(long, value_name = "TIME", help_heading = "Random faults")]
     cut_for: Option<String>,
+    /// Random partitions in two, one after the other: 1/s.
+    #[arg(long, value_name = "RATE", help_heading = "Random faults")]
+    partition_rate: Option<String>,
+    /// How long a partition lasts [default: 10ms..200ms].
+    #[arg(long, value_name = "TIME", help_heading = "Random faults")]
+    partition_for: Option<String>,
+    /// Random changes of the rate of a clock, by a tenth at most: 2/s.
+    #[arg(long, value_name = "RATE", help_heading = "Random faults")]
+    drift_rate: Option<String>,
+    /// Random false suspicions of the oracle detector: 2/s.
+    #[arg(long, value_name = "RATE", help_heading = "Random faults")]
+    suspicion_rate: Option<String>,
     /// When the random faults end and all is well again [default: 2s].
     #[arg(long, value_name = "TIME", help_heading = "Random faults")]
     faults_until: Option<String>,
@@ -57,7 +69,10 @@ impl RandomFlags {
         let crashes = rate("crash-rate", &self.crash_rate)?;
         let pauses = rate("pause-rate", &self.pause_rate)?;
         let cuts = rate("cut-rate", &self.cut_rate)?;
-        let given = crashes.is_some() || pauses.is_some() || cuts.is_some();
+        let partitions = rate("partition-rate", &self.partition_rate)?;
+        let drifts = rate("drift-rate", &self.drift_rate)?;
+        let suspicions = rate("suspicion-rate", &self.suspicion_rate)?;
+        let given = [crashes, pauses, cuts, partitions, drifts, suspicions].iter().any(Option::is_some);
         if !given && scenario.random.is_none() {
             return Ok(());
         }
@@ -66,6 +81,9 @@ impl RandomFlags {
         random.crashes = crashes.unwrap_or(random.crashes);
         random.pauses = pauses.unwrap_or(random.pauses);
         random.cuts = cuts.unwrap_or(random.cuts);
+        random.partitions = partitions.unwrap_or(random.partitions);
+        random.drifts = drifts.unwrap_or(random.drifts);
+        random.suspicions = suspicions.unwrap_or(random.suspicions);
         random.amnesia |= self.amnesia;
         random.max_down = self.max_down.unwrap_or(random.max_down);
         if self.recover_after.as_deref() == Some("never") {
@@ -75,6 +93,7 @@ impl RandomFlags {
         }
         random.pause_for = range("pause-for", &self.pause_for)?.unwrap_or(random.pause_for);
         random.cut_for = range("cut-for", &self.cut_for)?.unwrap_or(random.cut_for);
+        random.partition_for = range("partition-for", &self.partition_for)?.unwrap_or(random.partition_for);
         if let Some(until) = &self.faults_until {
             random.until = units::parse_duration(until).map_err(|e| flag("faults-until", &e))?;
         }

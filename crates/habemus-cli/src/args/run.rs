@@ -39,9 +39,12 @@ pub(crate) struct RunFlags {
     /// When it is over: quiet, agree, 500ms, "10000 events" [default: quiet].
     #[arg(long, value_name = "WHEN", help_heading = "Run")]
     until: Option<String>,
-    /// Virtual time at which it is cut off.
+    /// Virtual time at which it is cut off [default: a day after the last fault, or 10s with heartbeats].
     #[arg(long, value_name = "TIME", help_heading = "Run")]
     time_limit: Option<String>,
+    /// How long after the last fault everything promised must hold; then the run is over.
+    #[arg(long, value_name = "TIME", help_heading = "Run")]
+    within: Option<String>,
     /// Events after which it is cut off [default: 1000000000].
     #[arg(long, value_name = "N", help_heading = "Run")]
     event_limit: Option<u64>,
@@ -51,6 +54,11 @@ impl RunFlags {
     /// Whether the command says what to run at all.
     pub(crate) fn is_given(&self) -> bool {
         self.subject.is_given()
+    }
+
+    /// The algorithm, or the file, that the command names.
+    pub(crate) fn algorithm(&self) -> Option<&str> {
+        self.subject.named()
     }
 
     /// Whether the command says who the processes are.
@@ -105,6 +113,10 @@ impl RunFlags {
         }
         if let Some(limit) = &self.time_limit {
             scenario.time_limit = Some(units::parse_duration(limit).map_err(|e| flag("time-limit", &e))?);
+        }
+        if let Some(within) = &self.within {
+            let within = units::parse_duration(within).map_err(|e| flag("within", &e))?;
+            scenario.expect.within = Some(within);
         }
         if let Some(limit) = self.event_limit {
             scenario.event_limit = limit;

@@ -33,6 +33,11 @@ impl SubjectFlags {
         self.what.is_some()
     }
 
+    /// What it names.
+    pub(crate) fn named(&self) -> Option<&str> {
+        self.what.as_deref()
+    }
+
     /// Whether it says who the processes are.
     pub(crate) fn names_processes(&self) -> bool {
         self.system.names_processes()

@@ -29,9 +29,7 @@ use crate::{Outcome, interrupt, output, show};
   habemus check exhibits/s4-quorum-amnesia.toml --memory 8G
   habemus check bully --partitions 1 --property uniqueness --trace split.jsonl --scenario split.toml
   habemus run --replay split.jsonl
-  habemus run split.toml --draw text
-
-Exit codes: 0 every checked property holds, 1 one is violated, 2 bad input, 3 incomplete.")]
+  habemus run split.toml --draw text")]
 #[command(mut_arg("processes", |arg| arg.help("How many processes; their identifiers are 1 to N [default: 3]")))]
 pub(crate) struct Check {
     #[command(flatten)]

@@ -8,9 +8,10 @@ use std::time::Duration;
 use clap::Args;
 use habemus::{ProblemKind, catalogue};
 use habemus_node::cluster::console::{Console, Reply};
+use habemus_node::cluster::play::EndReason;
 use habemus_node::cluster::{self, Blueprint, ClusterError, Program, play};
 use habemus_node::{Facts, NodeReport, SupervisorCommand, certs, facts};
-use habemus_report::{Ending, JudgeError, Report, judge};
+use habemus_report::{Ended, Ending, JudgeError, Report, judge};
 use habemus_scenario::{Expectations, Parsed, Scenario, TimeModel, TopologyChoice, units};
 use habemus_trace::Happening;
 use tokio::sync::mpsc;
@@ -29,8 +30,7 @@ use crate::{Outcome, output, show};
   habemus cluster exhibits/s1-chang-roberts.toml --draw text
 
 Every node is a process of its own with its own data directory. At the end what they recorded is merged and
-checked by the same monitors as in the simulator.
-Exit codes: 0 as expected, 1 not as expected, 2 bad input, 3 cut off.")]
+checked by the same monitors as in the simulator.")]
 #[command(mut_arg("processes", |arg| arg.help("How many nodes; their identifiers are 1 to N [default: 5]")))]
 #[command(mut_arg("detector", |arg| arg.help(DETECTOR_HELP)))]
 pub(crate) struct Cluster {
@@ -126,17 +126,20 @@ impl Cluster {
         let scenario = drawn.unwrap_or(scenario);
         let request = habemus_report::request(&scenario).map_err(wrong)?;
         let facts = facts(&request).map_err(|error| wrong(error.into()))?;
+        habemus_report::know_kinds(&scenario, &facts.kinds).map_err(|error| wrong(error.into()))?;
         check(&scenario, &facts)?;
         refuse_luck(&scenario)?;
         let directory = Directory::new(data)?;
         let blueprint = self.blueprint(&scenario, &facts, &directory.path)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (trace, ending) = runtime.block_on(self.run_nodes(blueprint, &scenario, &facts, parsed))?;
+        let (trace, ending, unmet) =
+            runtime.block_on(self.run_nodes(blueprint, &scenario, &facts, parsed))?;
         let report = judge(&request, &scenario.expect, trace, &ending);
-        report.map_err(|error| match error {
+        let report = report.map_err(|error| match error {
             JudgeError::Run(error) => wrong(error),
             error @ JudgeError::Foreign { .. } => CliError::new(error.to_string()),
-        })
+        })?;
+        Ok(Report { unmet, ..report })
     }
 
     /// The scenario of the file, or one in which nothing is scripted.
@@ -236,7 +239,7 @@ impl Cluster {
         scenario: &Scenario,
         facts: &Facts,
         parsed: Option<&Parsed>,
-    ) -> Result<(habemus_trace::Trace, Ending), CliError> {
+    ) -> Result<(habemus_trace::Trace, Ending, Vec<String>), CliError> {
         let time = |name: &str, text: &str| {
             units::parse_duration(text).map_err(|error| CliError::new(format!("--{name}: {error}")))
         };
@@ -244,16 +247,16 @@ impl Cluster {
             play::Limits { peace: time("peace", &self.peace)?, patience: time("patience", &self.patience)? };
         let dead = play::dead_from_the_beginning(scenario);
         let mut cluster = cluster::Cluster::start(blueprint, &dead).await?;
+        let mut unmet = Vec::new();
         let ending = if parsed.is_some() {
             let played = play::play(&mut cluster, scenario, facts.perpetual, limits);
             tokio::select! {
-                reason = played => {
-                    let reason = reason?;
+                played = played => {
+                    let play::Played { reason, unmet: lines } = played?;
+                    unmet = lines;
                     Ending {
                         stop: reason.words().to_owned(),
-                        quiet: reason.is_quiet(),
-                        over: reason.is_over(),
-                        complete: reason.is_complete(),
+                        ended: ended(reason),
                         time: cluster.elapsed().as_nanos() as u64,
                     }
                 }
@@ -276,7 +279,7 @@ impl Cluster {
         };
         let trace = cluster.trace(scenario.title.as_deref())?;
         cluster.end().await;
-        Ok((trace, ending))
+        Ok((trace, ending, unmet))
     }
 
     fn show(&self, scenario: &Scenario, report: &Report) -> Result<(), CliError> {
@@ -302,8 +305,18 @@ impl From<ClusterError> for CliError {
     }
 }
 
+/// What the reason means for what has not happened yet.
+fn ended(reason: EndReason) -> Ended {
+    match reason {
+        EndReason::Rest => Ended::AtRest,
+        EndReason::Time | EndReason::Events | EndReason::Agreement => Ended::AsAsked,
+        EndReason::TimeLimit | EndReason::LeftInPeace => Ended::AtALimit,
+        EndReason::Deadline => Ended::AtTheDeadline,
+    }
+}
+
 fn interrupted() -> Ending {
-    Ending { stop: "it was interrupted".to_owned(), quiet: false, over: false, complete: false, time: 0 }
+    Ending { stop: "it was interrupted".to_owned(), ended: Ended::Interrupted, time: 0 }
 }
 
 /// What real nodes cannot do.
@@ -403,7 +416,7 @@ async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Endin
         return Err(CliError::new("not everything on standard input could be done"));
     }
     let (stop, time) = ("the console was closed".to_owned(), cluster.elapsed().as_nanos() as u64);
-    Ok(Ending { stop, quiet: false, over: false, complete: true, time })
+    Ok(Ending { stop, ended: Ended::AsAsked, time })
 }
 
 /// Where the nodes live.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum};
-use habemus::analysis::{Arrangement, Start};
+use habemus::analysis::{Again, Arrangement, Start};
 use habemus::catalogue::{self, Shape};
 use habemus_scenario::{Network, TimeModel, units};
-use habemus_sim::{CostError, CostPoint, CostRequest, cost};
+use habemus_sim::{CostCase, CostError, CostPoint, CostRequest, cost, cost_cases};
 
 use crate::args::{OptionFlags, flag};
 use crate::error::CliError;
@@ -21,21 +21,29 @@ use crate::{Outcome, interrupt, output, show};
   habemus cost chang-roberts --processes 2..1024 --arrangement worst
   habemus cost bully --start one --arrangement worst --processes 2..512 --plot bully.svg
   habemus cost coordinator --processes 10,100,1000 --csv -
-
-Exit codes: 0 theory holds, 1 a run contradicts it, 2 bad input, 3 interrupted.")]
+  habemus cost bully --again crash --processes 2..128
+  habemus cost --all --processes 2..16")]
 #[command(mut_arg("options", |arg| arg.help_heading(None::<&str>)))]
 pub(crate) struct Cost {
     /// An algorithm of the catalogue.
-    algorithm: String,
-    /// Sizes: 2..65536 (doubling), or 10,20,50.
-    #[arg(short = 'n', long, value_name = "SIZES", default_value = "2..4096")]
-    processes: String,
+    #[arg(required_unless_present = "all")]
+    algorithm: Option<String>,
+    /// Every algorithm in every case: the ordinary one, the best and the worst, one that starts and all.
+    #[arg(long, conflicts_with_all = ["algorithm", "arrangement", "start", "again", "topology", "options"])]
+    #[arg(conflicts_with_all = ["csv", "plot"])]
+    all: bool,
+    /// Sizes: 2..65536 (doubling), or 10,20,50 [default: 2..4096; 2..32 with --all].
+    #[arg(short = 'n', long, value_name = "SIZES")]
+    processes: Option<String>,
     /// How the identifiers lie.
     #[arg(long, value_enum, default_value = "random")]
     arrangement: Lie,
     /// Who starts.
     #[arg(long, value_enum, default_value = "all")]
     start: Who,
+    /// Measure the election that is held again, on the oracle, when the leader has crashed or is back.
+    #[arg(long, value_enum)]
+    again: Option<Why>,
     /// Runs of each size.
     #[arg(long, value_name = "N", default_value_t = 20)]
     seeds: u64,
@@ -79,9 +87,28 @@ enum Who {
     One,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Why {
+    /// The leader has crashed.
+    Crash,
+    /// It has come back.
+    Recovery,
+}
+
+/// What came of one case of one algorithm.
+#[derive(serde::Serialize)]
+pub(crate) struct CaseReport {
+    pub(crate) algorithm: String,
+    pub(crate) case: String,
+    pub(crate) points: Vec<CostPoint>,
+}
+
 impl Cost {
     pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
-        let request = self.request()?;
+        if self.all {
+            return self.measure_all();
+        }
+        let request = self.request(self.algorithm.as_deref().unwrap_or_default(), self.case())?;
         let stop = interrupt::flag();
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
         let quiet = self.json || self.csv.as_deref().is_some_and(|path| path.as_os_str() == "-");
@@ -118,9 +145,61 @@ impl Cost {
         })
     }
 
-    fn request(&self) -> Result<CostRequest, CliError> {
+    /// The case that the flags describe.
+    fn case(&self) -> CostCase {
+        CostCase {
+            arrangement: match self.arrangement {
+                Lie::Random => Arrangement::Random,
+                Lie::Best => Arrangement::Best,
+                Lie::Worst => Arrangement::Worst,
+            },
+            start: match self.start {
+                Who::All => Start::All,
+                Who::One => Start::One,
+            },
+            again: self.again.map(|why| match why {
+                Why::Crash => Again::Crash,
+                Why::Recovery => Again::Recovery,
+            }),
+        }
+    }
+
+    /// Every algorithm in every case.
+    fn measure_all(&self) -> Result<Outcome, CliError> {
+        let stop = interrupt::flag();
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+        let mut reports = Vec::new();
+        let cases = catalogue::ENTRIES.iter().filter_map(|entry| Some((entry, entry.cost_model?)));
+        for (entry, model) in cases {
+            for case in cost_cases(&model) {
+                let request = self.request(entry.name, case)?;
+                let points = match cost(&request, threads, &stop, |_| {}) {
+                    Err(CostError::Interrupted) => return Ok(Outcome::Incomplete),
+                    points => points?,
+                };
+                let case = show::cost_circumstances(&request);
+                let report = CaseReport { algorithm: entry.name.to_owned(), case, points };
+                if !self.json {
+                    output::print(&show::cost_report(&report))?;
+                }
+                reports.push(report);
+            }
+        }
+        if self.json {
+            output::print_json(&reports)?;
+        }
+        let points: Vec<CostPoint> = reports.into_iter().flat_map(|report| report.points).collect();
+        if !self.json {
+            output::print(&show::cost_verdict(&points))?;
+        }
+        let failed = points.iter().any(|point| point.broken.is_some());
+        Ok(if failed { Outcome::Fails } else { Outcome::Holds })
+    }
+
+    fn request(&self, algorithm: &str, case: CostCase) -> Result<CostRequest, CliError> {
+        let CostCase { arrangement, start, again } = case;
         let mut network = Network::default();
-        if catalogue::entry(&self.algorithm)?.is_synchronous() {
+        if catalogue::entry(algorithm)?.is_synchronous() {
             network.model = TimeModel::Synchronous { pulse: habemus::DEFAULT_PULSE };
         }
         if let Some(latency) = &self.latency {
@@ -131,19 +210,13 @@ impl Cost {
             return Err(CliError::new("--seeds must be at least 1"));
         }
         Ok(CostRequest {
-            algorithm: self.algorithm.clone(),
+            algorithm: algorithm.to_owned(),
             options: self.options.read()?,
             topology: self.topology.clone().map(Shape::Named),
-            sizes: sizes(&self.processes)?,
-            arrangement: match self.arrangement {
-                Lie::Random => Arrangement::Random,
-                Lie::Best => Arrangement::Best,
-                Lie::Worst => Arrangement::Worst,
-            },
-            start: match self.start {
-                Who::All => Start::All,
-                Who::One => Start::One,
-            },
+            sizes: sizes(self.processes.as_deref().unwrap_or(if self.all { "2..32" } else { "2..4096" }))?,
+            arrangement,
+            start,
+            again,
             seeds: self.seeds,
             first_seed: self.seed,
             network,

@@ -29,9 +29,7 @@ Examples:
   habemus detectors --processes 5 --latency 'log-normal 20ms 0.8' --loss 1%
   habemus detectors --crash 5@10s --until 20s -o heartbeat-timeout=200ms
   habemus detectors --pause-rate 1/s --pause-for 200ms..600ms --json
-  habemus detectors phi-accrual -o phi-threshold=3 --seeds 1000
-
-Exit codes: 0 measured, 2 bad input, 3 interrupted.")]
+  habemus detectors phi-accrual -o phi-threshold=3 --seeds 1000")]
 #[command(mut_arg("options", |arg| {
     arg.help("An option of a detector: heartbeat-interval=50ms, phi-threshold=5").help_heading(None::<&str>)
 }))]

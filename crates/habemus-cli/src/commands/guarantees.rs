@@ -16,9 +16,7 @@ use crate::{Outcome, interrupt, output, show};
 #[command(after_help = "Examples:
   habemus guarantees
   habemus guarantees bully
-  habemus guarantees --recorded --json
-
-Exit codes: 0 as recorded, 1 not as recorded, 2 bad input, 3 interrupted.")]
+  habemus guarantees --recorded --json")]
 pub(crate) struct Guarantees {
     /// Only this algorithm.
     #[arg(value_name = "ALGORITHM")]

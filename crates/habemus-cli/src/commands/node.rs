@@ -13,8 +13,7 @@ use crate::error::CliError;
       --algorithm bully --data /var/lib/habemus --http 127.0.0.1:8103
   habemus node --config node.toml
 
-Words on standard input: elect, acquire [NAME], release [NAME], stop. SIGTERM stops in good order.
-Exit codes: 0 stopped as told, 1 could not go on, 2 bad input.")]
+Words on standard input: elect, acquire [NAME], release [NAME], stop. SIGTERM stops in good order.")]
 pub(crate) struct Node {
     #[command(flatten)]
     node: NodeArgs,

@@ -26,10 +26,7 @@ exact if coordinators restart independently; docs/analysis.md says more.
 Examples:
   habemus quorum --coordinators 32 --quorum 24 --failure 1e-4
   habemus quorum --coordinators 7 --quorum 4 --failure 1%
-  habemus quorum --coordinators 32 --failure 1e-4 --target 1e-12
-
-Exit codes: 0 it holds, 1 the target is missed or the samples disagree with the
-formula, 2 bad input, 3 interrupted."
+  habemus quorum --coordinators 32 --failure 1e-4 --target 1e-12"
 )]
 pub(crate) struct Quorum {
     /// How many coordinators there are: S4's n.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
-use habemus_report::Report;
+use habemus_report::{Conclusion, Report};
 use habemus_scenario::Scenario;
 use habemus_sim::{Control, run_controlled};
 
@@ -22,9 +22,7 @@ use crate::{Outcome, interrupt, output, show};
   habemus run coordinator --entries 3 -o timeout=20ms --at '10ms slow 2 by 100ms'
   habemus run ricart-agrawala -n 4 --resources orders,stock --entries 10
   habemus run exhibits/s4-timeout-hurts.toml --draw svg --out hurts.svg
-  habemus run --replay counterexample.jsonl --draw text
-
-Exit codes: 0 as expected, 1 not as expected, 2 bad input, 3 cut off.")]
+  habemus run --replay counterexample.jsonl --draw text")]
 #[command(mut_arg("what", |what| what.required(false).required_unless_present("replay")))]
 pub(crate) struct Run {
     #[command(flatten)]
@@ -113,9 +111,9 @@ impl Run {
 
 /// How a run ended, for whoever called the program.
 pub(super) fn outcome(report: &Report) -> Outcome {
-    match (report.succeeded(), report.complete) {
-        (false, _) => Outcome::Fails,
-        (true, true) => Outcome::Holds,
-        (true, false) => Outcome::Incomplete,
+    match report.conclusion() {
+        Conclusion::NotAsExpected => Outcome::Fails,
+        Conclusion::AsExpected => Outcome::Holds,
+        Conclusion::Open => Outcome::Incomplete,
     }
 }

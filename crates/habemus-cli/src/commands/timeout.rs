@@ -29,9 +29,7 @@ Examples:
   habemus timeout --mistake-cost 100 --waiting-cost 5 --delays 'log-normal 5ms 0.8'
   habemus timeout --mistake-cost 100 --waiting-cost 5/s --delays delays.txt --out cost.svg
   habemus run bully --detector heartbeat --until 60s --trace run.jsonl
-  habemus timeout --mistake-cost 1 --waiting-cost 0.1/ms --trace run.jsonl --kind Heartbeat
-
-Exit codes: 0 here it is, 2 bad input."
+  habemus timeout --mistake-cost 1 --waiting-cost 0.1/ms --trace run.jsonl --kind Heartbeat"
 )]
 pub(crate) struct Timeout {
     /// What a mistake costs: C, in any currency.

@@ -2,14 +2,20 @@
 
 use std::fmt::Write;
 
-use habemus::analysis::{Arrangement, Start};
+use habemus::analysis::{Again, Arrangement, Start};
 use habemus_sim::{CostPoint, CostRequest};
 use owo_colors::OwoColorize;
 
 use super::grouped;
+use crate::commands::cost::CaseReport;
 
 /// What is measured, in words: "all start, random arrangement".
 pub(crate) fn circumstances(request: &CostRequest) -> String {
+    match request.again {
+        Some(Again::Crash) => return "held again after a crash".to_owned(),
+        Some(Again::Recovery) => return "held again after a recovery".to_owned(),
+        None => {}
+    }
     let start = match request.start {
         Start::All => "all start",
         Start::One => "one starts",
@@ -50,6 +56,35 @@ pub(crate) fn cost_row(point: &CostPoint) -> String {
     if point.broken.is_some() { row.red().to_string() } else { row }
 }
 
+/// One case of `--all` in a line: its largest size, and every size at which it is wrong below.
+pub(crate) fn cost_report(report: &CaseReport) -> String {
+    let Some(last) = report.points.last() else { return String::new() };
+    let theory = match (last.theory, last.theory_kind, last.formula) {
+        (Some(theory), Some(kind), Some(formula)) => format!("{kind} {} = {formula}", figure(theory)),
+        _ => "nothing is known".to_owned(),
+    };
+    let sent = if last.min == last.max {
+        grouped(last.max)
+    } else {
+        format!("{} to {}", grouped(last.min), grouped(last.max))
+    };
+    let name = format!("{:<24}", report.algorithm);
+    let mut text = format!("{} {:<30} n = {}: {sent}; {theory}", name.cyan(), report.case, last.processes);
+    for (point, broken) in report.points.iter().filter_map(|point| Some((point, point.broken.as_ref()?))) {
+        let _ = write!(text, "\n  {} n = {}: {broken}", "✗".red().bold(), point.processes);
+    }
+    text
+}
+
+/// Whether theory and runs agree.
+pub(crate) fn cost_verdict(points: &[CostPoint]) -> String {
+    if points.iter().all(|point| point.broken.is_none()) {
+        format!("{} no run contradicts it\n", "ok:".green().bold())
+    } else {
+        format!("{} theory and runs disagree\n", "failed:".red().bold())
+    }
+}
+
 pub(crate) fn cost_summary(points: &[CostPoint]) -> String {
     let mut text = String::new();
     let known = points.iter().find_map(|point| Some((point.theory_kind?, point.formula?)));
@@ -60,12 +95,7 @@ pub(crate) fn cost_summary(points: &[CostPoint]) -> String {
         let _ = writeln!(text, "{} {broken}", "✗".red().bold());
     }
     if known.is_some() {
-        let verdict = if points.iter().all(|point| point.broken.is_none()) {
-            format!("{} no run contradicts it", "ok:".green().bold())
-        } else {
-            format!("{} theory and runs disagree", "failed:".red().bold())
-        };
-        let _ = writeln!(text, "{verdict}");
+        text.push_str(&cost_verdict(points));
     }
     text
 }

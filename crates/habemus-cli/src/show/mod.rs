@@ -12,14 +12,17 @@ mod timeout;
 mod timeout_plot;
 
 pub(crate) use check::check;
-pub(crate) use cost::{cost_csv, cost_heading, cost_row, cost_summary};
+pub(crate) use cost::{
+    circumstances as cost_circumstances, cost_csv, cost_heading, cost_report, cost_row, cost_summary,
+    cost_verdict,
+};
 pub(crate) use detectors::detectors;
 pub(crate) use guarantees::guarantees;
 pub(crate) use habemus_report::grouped;
 pub(crate) use plot::cost_plot;
 pub(crate) use quorum::quorum;
 pub(crate) use report::report;
-pub(crate) use sweep::sweep;
+pub(crate) use sweep::{sweep, sweep_all, sweep_part};
 pub(crate) use timeout::timeout;
 pub(crate) use timeout_plot::timeout_plot;
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use habemus::ProblemKind;
-use habemus_report::{Finding, PropertyLine, Report};
+use habemus_report::{Conclusion, Finding, PropertyLine, Report};
 use habemus_scenario::Scenario;
 use owo_colors::OwoColorize;
 
@@ -35,6 +35,9 @@ pub(crate) fn report(scenario: &Scenario, report: &Report) -> String {
         text.push_str(&property(line));
     }
     text.push('\n');
+    for line in &report.unmet {
+        text.push_str(&wrap("note: ", &format!("this never came: {line}"), WIDTH));
+    }
     for remark in &report.remarks {
         text.push_str(&wrap("note: ", remark, WIDTH));
     }
@@ -164,15 +167,20 @@ fn property(line: &PropertyLine) -> String {
 }
 
 fn verdict(report: &Report) -> String {
-    if report.succeeded() {
-        let what = if report.expected_something { "as expected" } else { "every promise was kept" };
-        let cut = if report.complete { "" } else { ", as far as it went" };
-        return format!("{} {what}{cut}\n", "ok:".green().bold());
-    }
     let mut text = String::new();
     for failure in &report.failures {
         text.push_str(&wrap("@ ", failure, WIDTH).replacen('@', &"✗".red().bold().to_string(), 1));
     }
-    let _ = writeln!(text, "{} not as expected", "failed:".red().bold());
+    for open in &report.open {
+        text.push_str(&wrap("@ ", open, WIDTH).replacen('@', &"?".yellow().to_string(), 1));
+    }
+    let _ = match report.conclusion() {
+        Conclusion::AsExpected => {
+            let what = if report.expected_something { "as expected" } else { "every promise was kept" };
+            writeln!(text, "{} {what}", "ok:".green().bold())
+        }
+        Conclusion::NotAsExpected => writeln!(text, "{} not as expected", "failed:".red().bold()),
+        Conclusion::Open => writeln!(text, "{} the run was cut off too early", "open:".yellow().bold()),
+    };
     text
 }

@@ -2,7 +2,10 @@
 
 mod analysis;
 mod cluster;
+mod coverage;
 mod everyday;
 mod pages;
+mod shards;
 mod support;
 mod surroundings;
+mod verdicts;

@@ -35,8 +35,10 @@ pub enum EndReason {
     Agreement,
     /// The time limit came before the end that was asked for.
     TimeLimit,
-    /// A system that never rests was left in peace for long enough.
+    /// A system that never rests was left in peace for as long as anybody would wait.
     LeftInPeace,
+    /// The time was over within which everything was expected to hold.
+    Deadline,
     /// It came to rest by itself.
     Rest,
 }
@@ -50,23 +52,9 @@ impl EndReason {
             EndReason::Agreement => "all live processes agreed on the leader",
             EndReason::TimeLimit => "the time limit was reached",
             EndReason::LeftInPeace => "it was left in peace for long enough",
+            EndReason::Deadline => "the deadline had come",
             EndReason::Rest => "nothing more could happen",
         }
-    }
-
-    /// Whether it came to rest by itself.
-    pub fn is_quiet(self) -> bool {
-        self == EndReason::Rest
-    }
-
-    /// Whether what has not happened by now never will.
-    pub fn is_over(self) -> bool {
-        matches!(self, EndReason::Rest | EndReason::LeftInPeace)
-    }
-
-    /// Whether it came to the end that was asked for.
-    pub fn is_complete(self) -> bool {
-        self != EndReason::TimeLimit
     }
 }
 
@@ -159,6 +147,15 @@ fn downtimes(scenario: &Scenario) -> impl Iterator<Item = Duration> + '_ {
     })
 }
 
+/// What became of a scenario that was played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Played {
+    /// Why it ended.
+    pub reason: EndReason,
+    /// The lines of the script that waited for something that did not happen.
+    pub unmet: Vec<String>,
+}
+
 /// Plays `scenario` on a cluster whose nodes stand by, and says why it ended. `perpetual` says that the
 /// system never comes to rest.
 ///
@@ -169,12 +166,26 @@ pub async fn play(
     scenario: &Scenario,
     perpetual: bool,
     limits: Limits,
+) -> Result<Played, ClusterError> {
+    let (timed, mut waiting) = sort(scenario);
+    let reason = play_all(cluster, scenario, perpetual, limits, timed, &mut waiting).await?;
+    let line =
+        |Waiting { trigger, action, .. }| Cue { occasion: Occasion::When(trigger), action }.to_string();
+    Ok(Played { reason, unmet: waiting.into_iter().map(line).collect() })
+}
+
+async fn play_all(
+    cluster: &mut Cluster,
+    scenario: &Scenario,
+    perpetual: bool,
+    limits: Limits,
+    mut timed: Vec<Timed>,
+    waiting: &mut Vec<Waiting>,
 ) -> Result<EndReason, ClusterError> {
     let stretch = cluster.blueprint.stretch;
     // A scenario means what it means in the simulator.
     cluster.cuts_lose = true;
     arrange(cluster, scenario);
-    let (mut timed, mut waiting) = sort(scenario);
     let last = timed.last().map_or(Duration::ZERO, |cue| cue.time);
     timed.reverse();
     // What the network is like at the beginning, it is like before anybody speaks.
@@ -189,6 +200,8 @@ pub async fn play(
     let patience = cluster.instant(Duration::ZERO) + limits.patience;
     let limit = scenario.time_limit.map(|limit| cluster.instant(limit));
     let peace = cluster.instant(last).max(settled.unwrap_or_else(Instant::now)) + limits.peace;
+    let within = scenario.expect.within.map(|within| within.mul_f64(stretch));
+    let deadline = within.map(|within| peace - limits.peace + within);
     let mut rest = Rest::default();
     loop {
         let now = Instant::now();
@@ -200,7 +213,7 @@ pub async fn play(
         prepare(cluster, &mut timed, now)?;
         if let Some(Timed { action, given, .. }) = timed.pop_if(|cue| cluster.instant(cue.time) <= now) {
             let action = without(action, |id| given.get(&id) == Some(&cluster.members[&id].life));
-            perform(cluster, &action, &mut waiting).await?;
+            perform(cluster, &action, waiting).await?;
             continue;
         }
         let script_is_over = timed.is_empty();
@@ -217,12 +230,15 @@ pub async fn play(
             }
             _ => {}
         }
+        if deadline.is_some_and(|deadline| deadline <= now) {
+            return Ok(EndReason::Deadline);
+        }
         if limit.is_some_and(|limit| limit <= now) || patience <= now {
             return Ok(EndReason::TimeLimit);
         }
         let asks_for_rest = matches!(scenario.until, Until::Quiet | Until::Agree);
         if asks_for_rest && script_is_over {
-            if perpetual && peace <= now {
+            if perpetual && deadline.is_none() && peace <= now {
                 return Ok(EndReason::LeftInPeace);
             }
             if !perpetual && rest.has_come(cluster).await? {
@@ -232,9 +248,9 @@ pub async fn play(
         let next = timed.last().map(|cue| cluster.instant(cue.time));
         let soon = now + Duration::from_millis(20);
         let end = if let Until::Time(time) = scenario.until { Some(cluster.instant(time)) } else { None };
-        let deadline = [next, settled, limit, end].into_iter().flatten().fold(soon, Instant::min);
+        let deadline = [next, settled, limit, deadline, end].into_iter().flatten().fold(soon, Instant::min);
         if let Some((id, NodeReport::Reached(reached))) = cluster.attend(deadline).await? {
-            occasion(cluster, id, &reached, &mut waiting).await?;
+            occasion(cluster, id, &reached, waiting).await?;
         }
     }
 }

@@ -8,7 +8,7 @@ use habemus::catalogue::{ENTRIES, Entry, Request};
 use habemus::{Id, ProblemKind, Status};
 use habemus_node::cluster::Cluster;
 use habemus_node::{Clients, NodeReport, SupervisorCommand};
-use habemus_report::{Ending, judge};
+use habemus_report::{Ended, Ending, judge};
 use habemus_scenario::Expectations;
 use habemus_trace::Happening;
 use tokio::time::Instant;
@@ -48,7 +48,7 @@ fn assert_kept(cluster: &Cluster, entry: &Entry) {
         seed: 1,
         signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
     };
-    let ending = Ending { stop: String::new(), quiet: false, over: false, complete: true, time: 0 };
+    let ending = Ending { stop: String::new(), ended: Ended::AsAsked, time: 0 };
     let trace = cluster.trace(None).expect("traces can be read");
     assert!(!trace.records.is_empty(), "{}: nothing was recorded", entry.name);
     let report =

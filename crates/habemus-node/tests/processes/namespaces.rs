@@ -8,7 +8,7 @@ use std::process::Command;
 use habemus::catalogue::Request;
 use habemus::{Id, Status};
 use habemus_node::cluster::Cluster;
-use habemus_report::{Ending, judge};
+use habemus_report::{Ended, Ending, judge};
 use habemus_scenario::Expectations;
 
 use crate::bench::{Scratch, blueprint, until};
@@ -117,7 +117,7 @@ async fn assert_well(mut cluster: Cluster) {
         seed: 1,
         signatures: None,
     };
-    let ending = Ending { stop: String::new(), quiet: false, over: false, complete: true, time: 0 };
+    let ending = Ending { stop: String::new(), ended: Ended::AsAsked, time: 0 };
     let trace = cluster.trace(None).expect("traces can be read");
     let report =
         judge(&request, &Expectations::default(), trace, &ending).expect("it is a trace of majority");

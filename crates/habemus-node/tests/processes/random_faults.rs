@@ -8,7 +8,7 @@ use habemus::catalogue::{ENTRIES, Request};
 use habemus_machine::Random;
 use habemus_node::cluster::Cluster;
 use habemus_node::{Clients, SupervisorCommand};
-use habemus_report::{Ending, Report, judge};
+use habemus_report::{Ended, Ending, Report, judge};
 use habemus_scenario::Expectations;
 use tokio::time::Instant;
 
@@ -83,7 +83,7 @@ pub(crate) fn verdict(
         seed: 1,
         signatures: None,
     };
-    let ending = Ending { stop: String::new(), quiet: false, over: false, complete: true, time: 0 };
+    let ending = Ending { stop: String::new(), ended: Ended::AsAsked, time: 0 };
     let trace = cluster.trace(None).expect("traces can be read");
     judge(&request, &Expectations::default(), trace, &ending).expect("it is a trace of this system")
 }

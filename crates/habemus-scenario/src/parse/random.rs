@@ -8,8 +8,23 @@ use super::reader::{Reader, Value};
 use crate::processes::Processes;
 use crate::scenario::RandomFaults;
 
-pub(super) const KEYS: &[&str] =
-    &["crashes", "recover-after", "amnesia", "max-down", "pauses", "pause-for", "cuts", "cut-for", "until"];
+pub(super) const KEYS: &[&str] = &[
+    "crashes",
+    "recover-after",
+    "amnesia",
+    "max-down",
+    "pauses",
+    "pause-for",
+    "cuts",
+    "cut-for",
+    "partitions",
+    "partition-for",
+    "drifts",
+    "drift-by",
+    "suspicions",
+    "suspect-for",
+    "until",
+];
 
 pub(super) fn read(
     reader: &mut Reader<'_>,
@@ -21,15 +36,24 @@ pub(super) fn read(
     let usual = RandomFaults::usual(number);
     let max_down = reader.optional(table, "max-down", |reader, value| max_down(reader, value, processes));
     let recover_after = reader.optional(table, "recover-after", recover_after);
+    let lasting = |reader: &mut Reader<'_>, key, usual| {
+        reader.optional(table, key, Reader::positive_range).unwrap_or(usual)
+    };
     Some(RandomFaults {
         crashes: reader.optional(table, "crashes", Reader::rate).unwrap_or(usual.crashes),
         recover_after: recover_after.unwrap_or(usual.recover_after),
         amnesia: reader.optional(table, "amnesia", Reader::boolean).unwrap_or(usual.amnesia),
         max_down: max_down.unwrap_or(usual.max_down),
         pauses: reader.optional(table, "pauses", Reader::rate).unwrap_or(usual.pauses),
-        pause_for: reader.optional(table, "pause-for", Reader::positive_range).unwrap_or(usual.pause_for),
+        pause_for: lasting(reader, "pause-for", usual.pause_for),
         cuts: reader.optional(table, "cuts", Reader::rate).unwrap_or(usual.cuts),
-        cut_for: reader.optional(table, "cut-for", Reader::positive_range).unwrap_or(usual.cut_for),
+        cut_for: lasting(reader, "cut-for", usual.cut_for),
+        partitions: reader.optional(table, "partitions", Reader::rate).unwrap_or(usual.partitions),
+        partition_for: lasting(reader, "partition-for", usual.partition_for),
+        drifts: reader.optional(table, "drifts", Reader::rate).unwrap_or(usual.drifts),
+        drift_by: reader.optional(table, "drift-by", Reader::probability).unwrap_or(usual.drift_by),
+        suspicions: reader.optional(table, "suspicions", Reader::rate).unwrap_or(usual.suspicions),
+        suspect_for: lasting(reader, "suspect-for", usual.suspect_for),
         until: reader.optional(table, "until", Reader::positive_duration).unwrap_or(usual.until),
     })
 }

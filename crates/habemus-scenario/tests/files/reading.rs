@@ -49,6 +49,12 @@ fn what_a_file_does_not_say_is_as_usual() {
         pause_for: (milliseconds(10), milliseconds(200)),
         cuts: 0.0,
         cut_for: (milliseconds(10), milliseconds(200)),
+        partitions: 0.0,
+        partition_for: (milliseconds(10), milliseconds(200)),
+        drifts: 0.0,
+        drift_by: 0.1,
+        suspicions: 0.0,
+        suspect_for: (milliseconds(10), milliseconds(200)),
         until: milliseconds(2000),
     };
     assert_eq!(scenario.random, Some(random));
@@ -102,6 +108,12 @@ fn every_key_has_its_meaning() {
         pause-for = "20ms"
         cuts = "30/min"
         cut-for = "1ms..2ms"
+        partitions = "15/min"
+        partition-for = "300ms"
+        drifts = "3/s"
+        drift-by = "5%"
+        suspicions = "4/s"
+        suspect-for = "5ms..9ms"
         until = "2s"
 
         [workload]
@@ -116,8 +128,10 @@ fn every_key_has_its_meaning() {
         leaders = []
         entered = [1, 3, 1]
         decided = [1, "attack", 3]
+        within = "3s"
         holds = ["EM1", "EM2"]
         violates = ["EM3"]
+        outside = ["fencing"]
         quiet = true
         leader-changes = "<= 3"
         refused-writes = 1
@@ -169,6 +183,12 @@ fn every_key_has_its_meaning() {
             pause_for: (milliseconds(20), milliseconds(20)),
             cuts: 0.5,
             cut_for: (milliseconds(1), milliseconds(2)),
+            partitions: 0.25,
+            partition_for: (milliseconds(300), milliseconds(300)),
+            drifts: 3.0,
+            drift_by: 0.05,
+            suspicions: 4.0,
+            suspect_for: (milliseconds(5), milliseconds(9)),
             until: milliseconds(2000),
         }),
         workload: Some(Workload {
@@ -186,8 +206,10 @@ fn every_key_has_its_meaning() {
             leaders: Some(vec![]),
             entered: Some(vec![1, 3, 1]),
             decided: Some(text("1,attack,3")),
+            within: Some(milliseconds(3_000)),
             holds: vec![text("EM1"), text("EM2")],
             violates: vec![text("EM3")],
+            outside: vec![text("fencing")],
             messages: BTreeMap::from([
                 (text("total"), Count::exactly(24)),
                 (text("Election"), Count { min: 8, max: u64::MAX }),

@@ -277,6 +277,12 @@ fn random_faults(dice: &mut Dice, ids: &[u64]) -> RandomFaults {
         pause_for: some_range(dice),
         cuts: rate(dice),
         cut_for: some_range(dice),
+        partitions: rate(dice),
+        partition_for: some_range(dice),
+        drifts: rate(dice),
+        drift_by: dice.below(101) as f64 / 100.0,
+        suspicions: rate(dice),
+        suspect_for: some_range(dice),
         until: some_time(dice),
     }
 }
@@ -299,8 +305,10 @@ fn expectations(dice: &mut Dice, ids: &[u64]) -> Expectations {
         leaders: maybe(dice, |dice| if dice.once_in(4) { Vec::new() } else { some(dice, ids) }),
         entered: maybe(dice, |dice| (0..dice.below(6)).map(|_| *dice.pick(ids)).collect()),
         decided: maybe(dice, |dice| (*dice.pick(&["attack", "7", "1,2,retreat"])).to_owned()),
+        within: maybe(dice, some_time),
         holds: (0..dice.below(3)).map(|number| format!("EM{number}")).collect(),
         violates: (0..dice.below(3)).map(|number| format!("E{number}")).collect(),
+        outside: (0..dice.below(3)).map(|number| format!("E{}", number + 7)).collect(),
         messages: kinds.into_iter().map(|kind| (kind, count(dice))).collect(),
         leader_changes: maybe(dice, count),
         quiet: maybe(dice, |dice| dice.once_in(2)),

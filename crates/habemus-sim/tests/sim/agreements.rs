@@ -146,6 +146,7 @@ fn without_traitors_the_messages_are_exactly_as_many_as_the_papers_say() {
                 arrangement: Arrangement::Random,
                 start,
                 seeds: 2,
+                again: None,
                 first_seed: 1,
                 network: network.clone(),
             };

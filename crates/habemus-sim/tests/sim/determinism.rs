@@ -37,6 +37,7 @@ fn stormy(seed: u64) -> Scenario {
         cuts: 2.0,
         cut_for: (ms(10), ms(200)),
         until: ms(2000),
+        ..RandomFaults::usual(5)
     });
     scenario
 }

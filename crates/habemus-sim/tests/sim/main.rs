@@ -4,6 +4,7 @@ mod agreements;
 mod detectors;
 mod determinism;
 mod elections;
+mod everything;
 mod exhibits;
 mod faults;
 mod mutexes;

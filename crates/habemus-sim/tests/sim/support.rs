@@ -69,7 +69,8 @@ pub(crate) fn swept(scenario: &Scenario, seeds: u64) -> SweepReport {
 #[track_caller]
 pub(crate) fn assert_kept(scenario: &Scenario, seeds: u64) {
     let report = swept(scenario, seeds);
-    assert_eq!((report.runs, report.failures), (seeds, 0), "{scenario:?}: {:?}", report.first_failure);
+    let figures = (report.runs, report.failures, report.open);
+    assert_eq!(figures, (seeds, 0, 0), "{scenario:?}: {:?} {:?}", report.first_failure, report.first_open);
 }
 
 /// What became of a property.
@@ -99,6 +100,7 @@ pub(crate) fn cost_request(
         arrangement,
         start,
         seeds: 10,
+        again: None,
         first_seed: 1,
         network: Network::default(),
     }

@@ -22,6 +22,15 @@ pub enum Start {
     One,
 }
 
+/// Why an election is held again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Again {
+    /// The leader has crashed, and everybody is told.
+    Crash,
+    /// It is back, and everybody is told.
+    Recovery,
+}
+
 /// A system laid out for a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arranged {
@@ -67,17 +76,28 @@ impl BoundKind {
 }
 
 impl Bound {
-    /// Why runs that sent from `min` to `max` messages contradict the figure, if they do. A mean cannot be
-    /// contradicted by single runs.
-    pub fn broken_by(&self, min: u64, max: u64) -> Option<String> {
+    /// Why runs that sent so many messages contradict the figure, if they do. A mean is contradicted by a mean that
+    /// exceeds it by more than chance would in one of a million measurements, and by more than a twentieth, for some
+    /// figures are approximate.
+    pub fn broken_by(&self, runs: &[u64]) -> Option<String> {
         let Bound { messages, kind, formula } = self;
+        let (min, max) = (runs.iter().copied().min()?, runs.iter().copied().max()?);
+        let count = runs.len() as f64;
+        let mean = runs.iter().sum::<u64>() as f64 / count;
         let broken = match kind {
             BoundKind::Exactly => min as f64 != *messages || max as f64 != *messages,
             BoundKind::AtMost => max as f64 > *messages,
-            BoundKind::OnAverage => false,
+            BoundKind::OnAverage => {
+                let variance = runs.iter().map(|run| (*run as f64 - mean).powi(2)).sum::<f64>() / count;
+                mean > 1.05 * messages + 5.0 * (variance / count).sqrt()
+            }
         };
         let words = kind.words();
-        broken.then(|| format!("theory says {words} {formula} = {messages}, but runs sent {min} to {max}"))
+        broken.then(|| {
+            format!(
+                "theory says {words} {formula} = {messages}, but runs sent {min} to {max}, {mean} on average"
+            )
+        })
     }
 }
 
@@ -93,6 +113,9 @@ pub type Theory = fn(
     option: &dyn Fn(&str) -> Option<String>,
 ) -> Option<Bound>;
 
+/// The figure for an election that is held again among `n` processes, for this reason, under the usual options.
+pub type TheoryAgain = fn(again: Again, n: usize) -> Bound;
+
 /// How to measure an algorithm's cost, and what to expect.
 #[derive(Clone, Copy, Debug)]
 pub struct CostModel {
@@ -100,6 +123,8 @@ pub struct CostModel {
     pub arrange: Arrange,
     /// What theory says; `None` where nothing is known.
     pub bound: Theory,
+    /// What it says of an election that is held again on a detector; `None` where none is, or nothing is known.
+    pub again: Option<TheoryAgain>,
 }
 
 /// The identifiers 1 … n in random order.
@@ -109,4 +134,29 @@ pub fn shuffled_ids(n: usize, chooser: &mut dyn Chooser) -> Vec<Id> {
         ids.swap(last, chooser.choose(last as u32 + 1) as usize);
     }
     ids
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bound(kind: BoundKind) -> Bound {
+        Bound { messages: 100.0, kind, formula: "100" }
+    }
+
+    #[test]
+    fn a_figure_is_contradicted_by_what_exceeds_it() {
+        assert_eq!(bound(BoundKind::Exactly).broken_by(&[100, 100]), None);
+        assert!(bound(BoundKind::Exactly).broken_by(&[100, 99]).is_some());
+        assert_eq!(bound(BoundKind::AtMost).broken_by(&[100, 7]), None);
+        assert!(bound(BoundKind::AtMost).broken_by(&[101, 7]).is_some());
+    }
+
+    #[test]
+    fn a_mean_is_contradicted_by_a_mean_and_not_by_chance() {
+        let spread: Vec<u64> = (0..20).map(|run| if run % 2 == 0 { 60 } else { 150 }).collect();
+        assert_eq!(bound(BoundKind::OnAverage).broken_by(&spread), None);
+        assert_eq!(bound(BoundKind::OnAverage).broken_by(&[104; 20]), None);
+        assert!(bound(BoundKind::OnAverage).broken_by(&[110; 20]).is_some());
+    }
 }

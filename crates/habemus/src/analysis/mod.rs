@@ -7,7 +7,10 @@ mod log_probability;
 mod normal;
 pub mod quorum;
 pub mod timeout;
-pub use cost::{Arrange, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, Theory, shuffled_ids};
+pub use cost::{
+    Again, Arrange, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, Theory, TheoryAgain,
+    shuffled_ids,
+};
 pub use log_probability::{LogProbability, NoProbability};
 
 /// The n-th harmonic number, 1 + 1/2 + … + 1/n.

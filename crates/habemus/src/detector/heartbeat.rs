@@ -39,6 +39,10 @@ impl crate::Message for Message {
         "Heartbeat"
     }
 
+    fn vocabulary() -> Vec<&'static str> {
+        vec!["Heartbeat"]
+    }
+
     fn is_background(&self) -> bool {
         true
     }

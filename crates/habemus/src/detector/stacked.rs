@@ -34,6 +34,10 @@ impl<D: Message, A: Message> Message for Layer<D, A> {
         }
     }
 
+    fn vocabulary() -> Vec<&'static str> {
+        [A::vocabulary(), D::vocabulary()].concat()
+    }
+
     fn is_background(&self) -> bool {
         match self {
             Layer::Detector(_) => true,

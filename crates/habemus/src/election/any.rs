@@ -84,6 +84,13 @@ macro_rules! any_election {
                 match self { $(Message::$name(inner) => inner.kind()),+ }
             }
 
+            fn vocabulary() -> Vec<&'static str> {
+                let mut kinds = vec![$(<<$process as Process>::Message as crate::Message>::vocabulary()),+].concat();
+                kinds.sort_unstable();
+                kinds.dedup();
+                kinds
+            }
+
             fn is_background(&self) -> bool {
                 match self { $(Message::$name(inner) => inner.is_background()),+ }
             }

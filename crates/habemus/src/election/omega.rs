@@ -84,6 +84,10 @@ impl crate::Message for Message {
         }
     }
 
+    fn vocabulary() -> Vec<&'static str> {
+        vec!["Heartbeat", "Goodbye"]
+    }
+
     fn is_background(&self) -> bool {
         matches!(self, Message::Heartbeat { .. })
     }

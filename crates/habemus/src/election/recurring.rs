@@ -73,6 +73,10 @@ impl<M: crate::Message> crate::Message for Message<M> {
         }
     }
 
+    fn vocabulary() -> Vec<&'static str> {
+        [M::vocabulary(), vec!["Call", "Later"]].concat()
+    }
+
     fn is_background(&self) -> bool {
         matches!(self, Message::Of { message, .. } if message.is_background())
     }

@@ -246,6 +246,7 @@ fn the_heavier_side_leads_however_few_it_counts() {
         weights = [4, 1, 1, 1]
         [expect]
         leaders = [1]
+        within = "10s"
         violates = ["E2", "agreement"]
         holds = ["uniqueness"]
         "#,

@@ -38,6 +38,7 @@ fn crashes(until: u64) -> RandomFaults {
         cuts: 0.0,
         cut_for: (ms(1), ms(1)),
         until: ms(until),
+        ..RandomFaults::usual(5)
     }
 }
 

@@ -237,6 +237,7 @@ fn a_collecting_ring_keeps_its_promises_through_crashes_and_recoveries_over_eith
             cuts: 0.0,
             cut_for: (ms(1), ms(1)),
             until: ms(3000),
+            ..RandomFaults::usual(5)
         });
         let report = sweep(&scenario, 1, 60, 2, &Sweeping::default()).expect("it makes sense");
         assert_eq!((report.runs, report.failures), (60, 0), "{detector}: {:?}", report.first_failure);

@@ -54,8 +54,9 @@ fn a_heartbeat_detector_changes_nothing_about_it() {
     let mut scenario = flapping("stable");
     scenario.detector = Some("heartbeat".to_owned());
     scenario.expect.quiet = None;
+    scenario.expect.within = Some(Duration::from_secs(3));
     let report = play(&scenario);
-    assert!(report.succeeded(), "{:?}", report.failures);
+    assert!(report.succeeded(), "{:?} {:?}", report.failures, report.open);
 }
 
 /// The next leader is whoever has restarted least, not whoever has the highest identifier.
@@ -97,6 +98,7 @@ fn crashes_and_recoveries_break_no_promise() {
             cuts: 0.0,
             cut_for: (ms(0), ms(0)),
             until: Duration::from_secs(3),
+            ..RandomFaults::usual(5)
         });
         scenario.expect.quiet = Some(true);
         for delay in ["0ms", "3ms", "20ms", "200ms"] {
@@ -124,6 +126,7 @@ fn a_heartbeat_detector_serves_as_well() {
             cuts: 0.0,
             cut_for: (ms(0), ms(0)),
             until: Duration::from_secs(5),
+            ..RandomFaults::usual(5)
         });
         let report = play(&scenario);
         assert!(report.succeeded() && report.leader.is_some(), "seed {seed}: {:?}", report.failures);
@@ -167,6 +170,7 @@ fn after_cuts_and_pauses_all_agree_again() {
             cuts: 2.0,
             cut_for: (ms(100), ms(1500)),
             until: Duration::from_secs(5),
+            ..RandomFaults::usual(5)
         });
         let report = play(&scenario);
         let beyond = ["uniqueness", "stability"];
@@ -216,6 +220,7 @@ fn the_cost_is_what_theory_says() {
             arrangement,
             start,
             seeds: 10,
+            again: None,
             first_seed: 1,
             network: Network::default(),
         };

@@ -247,6 +247,7 @@ fn faults() -> RandomFaults {
         cuts: 0.0,
         cut_for: (ms(1), ms(1)),
         until: ms(1500),
+        ..RandomFaults::usual(5)
     }
 }
 

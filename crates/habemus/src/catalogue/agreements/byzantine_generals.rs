@@ -42,7 +42,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         TRAITORS,
         LIES,
     ],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: None }),
 };
 
 /// Who commands.

@@ -45,7 +45,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "how many rounds; with fewer than f+1 a chain of f crashes breaks the agreement",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: None }),
 };
 
 pub(in crate::catalogue) fn build(

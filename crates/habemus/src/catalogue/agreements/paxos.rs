@@ -60,7 +60,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "how long to wait for answers at least before trying again; at most twice as long",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: None }),
 };
 
 pub(in crate::catalogue) fn build(

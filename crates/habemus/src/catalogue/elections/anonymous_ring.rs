@@ -25,7 +25,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         default: "as-printed",
         help: "S4's listing, or one in which a candidate swallows the vote",
     }],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: None }),
 };
 
 pub(in crate::catalogue) fn build(

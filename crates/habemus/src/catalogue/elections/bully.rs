@@ -5,7 +5,7 @@ use super::super::{
     as_printed, rules, shape, stack,
 };
 use super::{SIDES, WINS, preference, wins};
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
+use crate::analysis::{Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::bully::{Audience, Bully, Config, Variant};
 use crate::topology::Complete;
 use crate::{Chooser, Id, ProblemKind, System};
@@ -70,7 +70,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "who leads at the beginning",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 pub(in crate::catalogue) fn build(
@@ -147,4 +147,10 @@ fn bound(
         (Start::One, Arrangement::Best) => exactly(best.0, best.1),
         _ => exactly(worst.0, worst.1),
     })
+}
+
+/// Everybody is told at once, and asks: as if all had started. Who comes back announces itself, and is asked.
+fn again(_: Again, n: usize) -> Bound {
+    let count = n as f64;
+    Bound { messages: 2.0 * count * count, kind: BoundKind::AtMost, formula: "2n²" }
 }

@@ -43,7 +43,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         WINS,
         ORDER,
     ],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: None }),
 };
 
 pub(in crate::catalogue) fn build(

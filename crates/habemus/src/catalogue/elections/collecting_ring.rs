@@ -5,7 +5,7 @@ use super::super::{
     mutant, rules, shape, stack,
 };
 use super::{SIDES, WINS, preference, wins};
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
+use crate::analysis::{Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::collecting_ring::{Announce, CollectingRing, Config, Member, Variant};
 use crate::topology::Ring;
 use crate::{Chooser, Id, ProblemKind, System};
@@ -56,7 +56,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "who leads at the beginning",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 pub(in crate::catalogue) fn build(
@@ -91,7 +91,7 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
 }
 
 /// Where the identifiers lie makes no difference: every list goes all the way round. At best the best process
-/// starts, and leads even if nobody is told.
+/// starts, and leads even if nobody is told. That the best is dead somebody must tell: see [`again`].
 fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
     let ids = shuffled_ids(n, chooser);
     let start = match (start, arrangement) {
@@ -117,4 +117,10 @@ fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option
     };
     let formula = if start == Start::All { all } else { one };
     Some(Bound { messages: rounds * each, kind: BoundKind::Exactly, formula })
+}
+
+/// Everybody is told at once, and sends a list round; so does who comes back.
+fn again(_: Again, n: usize) -> Bound {
+    let count = n as f64;
+    Bound { messages: 2.0 * count * count, kind: BoundKind::AtMost, formula: "2n²" }
 }

@@ -43,7 +43,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         },
         WINS,
     ],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: None }),
 };
 
 /// The listing has variables of its own.

@@ -37,7 +37,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         },
         WINS,
     ],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: None }),
 };
 
 pub(in crate::catalogue) fn build(

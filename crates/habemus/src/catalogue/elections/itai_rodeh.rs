@@ -32,7 +32,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         default: "numbered",
         help: "whether rounds are numbered (FIFO links do without), or equals are not noticed",
     }],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: None }),
 };
 
 pub(in crate::catalogue) fn build(

@@ -61,7 +61,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "tells one election from the next: other candidates pass the filter",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: None }),
 };
 
 pub(in crate::catalogue) fn build(

@@ -99,7 +99,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "how fast or slow a clock may be for the lease to be safe",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: None }),
 };
 
 pub(in crate::catalogue) fn build(

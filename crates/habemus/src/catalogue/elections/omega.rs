@@ -65,7 +65,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "which identifier wins among those that have crashed least often",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: None }),
 };
 
 pub(in crate::catalogue) fn build(

@@ -5,7 +5,7 @@ use super::super::{
     mutant, rules, shape, stack,
 };
 use super::{WINS, preference, wins};
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
+use crate::analysis::{Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::election::stable::{Config, StableElection, Variant};
 use crate::topology::Complete;
 use crate::{Chooser, Id, ProblemKind, System};
@@ -59,7 +59,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "who leads at the beginning",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 pub(in crate::catalogue) fn build(
@@ -89,10 +89,12 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
     })
 }
 
-/// As for the bully: the leader, the best of all, has died; the worst process notices, or the best that is left.
+/// As for the bully: the leader, the best of all, has died; the worst process notices, or the best that is left. If
+/// nothing in particular is asked for, everybody is alive, and anybody starts.
 fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
     let ids: Vec<Id> = (1..=n as u64).map(Id).collect();
-    let down: Vec<Id> = ids.iter().copied().skip(1).rev().take(1).collect();
+    let dead = usize::from(arrangement != Arrangement::Random);
+    let down: Vec<Id> = ids.iter().copied().skip(1).rev().take(dead).collect();
     let live = n - down.len();
     let start = match (start, arrangement) {
         (Start::All, _) => ids[..live].to_vec(),
@@ -116,6 +118,10 @@ fn bound(
     let count = n as f64;
     let everybody = (count - 1.0) * (1.5 * count - 1.0);
     Some(match (start, arrangement) {
+        // Everybody asks everybody at most once, and is answered by at most half of them.
+        (_, Arrangement::Random) => {
+            Bound { messages: 2.0 * count * count, kind: BoundKind::AtMost, formula: "2n²" }
+        }
         (Start::One, Arrangement::Best) => {
             Bound { messages: 2.0 * (count - 1.0), kind: BoundKind::Exactly, formula: "2(n−1)" }
         }
@@ -127,4 +133,10 @@ fn bound(
             Bound { messages: everybody, kind: BoundKind::Exactly, formula: "(n−1)(3n/2−1)" }
         }
     })
+}
+
+/// Everybody is told at once, and asks: as if all had started. Who comes back asks who leads.
+fn again(_: Again, n: usize) -> Bound {
+    let count = n as f64;
+    Bound { messages: 2.0 * count * count, kind: BoundKind::AtMost, formula: "2n²" }
 }

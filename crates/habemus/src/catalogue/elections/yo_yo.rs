@@ -63,7 +63,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "after how long a neighbour's silence means that the link to it is broken",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: None }),
 };
 
 const DEFAULT_SHAPE: &str = "random";

@@ -68,7 +68,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "how many may be inside at once, as in S1's car park",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: None }),
 };
 
 pub(in crate::catalogue) fn build(

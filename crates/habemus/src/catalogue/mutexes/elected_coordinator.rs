@@ -89,7 +89,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "the rules, or a new coordinator that grants before it knows who is inside",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound }),
+    cost_model: Some(CostModel { arrange, bound, again: None }),
 };
 
 /// With leases, and an election by majority below, the detector may be wrong.

@@ -35,7 +35,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         },
         lock::FENCING,
     ],
-    cost_model: Some(CostModel { arrange: lock::arrange, bound }),
+    cost_model: Some(CostModel { arrange: lock::arrange, bound, again: None }),
 };
 
 pub(in crate::catalogue) fn build(

@@ -42,7 +42,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "with votes that can be asked back, without (S1's, which deadlocks), or deliberately broken",
         },
     ],
-    cost_model: Some(CostModel { arrange: lock::arrange, bound }),
+    cost_model: Some(CostModel { arrange: lock::arrange, bound, again: None }),
 };
 
 #[derive(Clone, Copy)]

@@ -52,7 +52,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "S4's rules, or deliberately broken ones",
         },
     ],
-    cost_model: Some(CostModel { arrange: lock::arrange, bound }),
+    cost_model: Some(CostModel { arrange: lock::arrange, bound, again: None }),
 };
 
 pub(in crate::catalogue) fn build(

@@ -34,7 +34,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         lock::HOLDER,
         lock::FENCING,
     ],
-    cost_model: Some(CostModel { arrange: lock::arrange, bound }),
+    cost_model: Some(CostModel { arrange: lock::arrange, bound, again: None }),
 };
 
 pub(in crate::catalogue) fn build(

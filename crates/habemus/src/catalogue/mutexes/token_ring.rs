@@ -49,7 +49,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "the notes' rules, or deliberately broken ones",
         },
     ],
-    cost_model: Some(CostModel { arrange: lock::arrange, bound }),
+    cost_model: Some(CostModel { arrange: lock::arrange, bound, again: None }),
 };
 
 pub(in crate::catalogue) fn build(

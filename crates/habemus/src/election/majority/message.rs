@@ -96,6 +96,10 @@ impl crate::Message for Message {
         }
     }
 
+    fn vocabulary() -> Vec<&'static str> {
+        vec!["PreVote", "PreGranted", "VoteForMe", "Granted", "Heartbeat", "Heard", "Resign", "Outdated"]
+    }
+
     /// The first heartbeat announces the leader; the others are background traffic.
     fn is_background(&self) -> bool {
         matches!(self, Message::Heartbeat { round, .. } | Message::Heard { round, .. } if *round > 1)

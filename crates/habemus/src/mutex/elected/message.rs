@@ -159,6 +159,10 @@ impl<M: crate::Message> crate::Message for Message<M> {
         }
     }
 
+    fn vocabulary() -> Vec<&'static str> {
+        [LockMessage::vocabulary(), M::vocabulary()].concat()
+    }
+
     fn is_background(&self) -> bool {
         matches!(self, Message::Election(message) if message.is_background())
     }

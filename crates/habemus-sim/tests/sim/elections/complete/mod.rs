@@ -83,6 +83,7 @@ fn request(algorithm: &str, sizes: &[usize], options: Choices<'_>) -> CostReques
         arrangement: Arrangement::Random,
         start: Start::All,
         seeds: 3,
+        again: None,
         first_seed: 1,
         network: network(algorithm),
     }

@@ -1,0 +1,42 @@
+//! What each command says by its exit code: the help and docs/verdicts.md have it from here.
+
+use clap::Command;
+
+/// What 0, 1, 2 and 3 mean, by command; where nothing is said, the command never ends so.
+const EXIT_CODES: &[(&str, [&str; 4])] = &[
+    ("list", ["shown", "", "bad input", ""]),
+    ("run", ["as expected", "not as expected", "bad input", "open: cut off too early, or interrupted"]),
+    ("sweep", ["all as expected", "some not", "bad input", "none failed, some are open; or interrupted"]),
+    ("check", ["every checked property holds", "one is violated", "bad input", "incomplete, or interrupted"]),
+    ("guarantees", ["as recorded", "not as recorded", "bad input", "interrupted"]),
+    ("errata", ["shown", "", "bad input", ""]),
+    ("cost", ["theory holds", "a measured figure contradicts it", "bad input", "interrupted"]),
+    ("detectors", ["measured", "", "bad input", "interrupted"]),
+    ("timeout", ["found", "", "bad input", ""]),
+    (
+        "quorum",
+        ["it holds", "target missed, or the samples contradict the formula", "bad input", "interrupted"],
+    ),
+    ("node", ["stopped as told", "could not go on", "bad input", ""]),
+    ("cluster", ["as expected", "not as expected", "bad input", "open: cut off too early, or interrupted"]),
+    ("certs", ["written", "", "bad input", ""]),
+    ("draw", ["drawn", "", "bad input", ""]),
+    ("completions", ["printed", "", "bad input", ""]),
+];
+
+/// Tells the help of every command what its exit codes mean.
+pub(crate) fn explain(mut command: Command) -> Command {
+    for (name, meanings) in EXIT_CODES {
+        // Nodes are there only if they were asked for.
+        if command.find_subcommand(name).is_none() {
+            continue;
+        }
+        command = command.mut_subcommand(name, |command| {
+            let before = command.get_after_help().map(|help| format!("{help}\n\n")).unwrap_or_default();
+            let said = meanings.iter().enumerate().filter(|(_, meaning)| !meaning.is_empty());
+            let lines: Vec<String> = said.map(|(code, meaning)| format!("  {code}  {meaning}")).collect();
+            command.after_help(format!("{before}Exit codes:\n{}", lines.join("\n")))
+        });
+    }
+    command
+}

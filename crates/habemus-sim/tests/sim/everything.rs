@@ -1,0 +1,117 @@
+//! Every algorithm: under all faults of its own model, and what it costs in every case.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use habemus::ProblemKind;
+use habemus::catalogue::{ENTRIES, Fault};
+use habemus_scenario::{Network, Scenario, TimeModel};
+use habemus_sim::{Case, CostCase, CostRequest, Sweeping, cases, cost, cost_cases, sweep};
+
+/// A sample of what `habemus sweep --all` plays; each case has other seeds.
+#[test]
+fn every_algorithm_keeps_its_promises_under_all_faults_of_its_model() {
+    let all: Vec<Case> = ENTRIES.iter().flat_map(cases).collect();
+    for (number, Case { name, scenario }) in all.iter().enumerate() {
+        let first = 1 + 1000 * number as u64;
+        let report = sweep(scenario, first, 2, 2, &Sweeping::default())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let wrong = (report.first_failure, report.first_open);
+        assert_eq!((report.failures, report.open), (0, 0), "{name}: {wrong:?}");
+    }
+}
+
+#[test]
+fn every_fault_of_a_model_is_part_of_what_is_swept() {
+    for entry in ENTRIES {
+        let all = cases(entry);
+        let some = |what: &dyn Fn(&Scenario) -> bool| all.iter().any(|case| what(&case.scenario));
+        let drawn = |rate: &dyn Fn(&habemus_scenario::RandomFaults) -> f64| {
+            some(&|scenario| scenario.random.as_ref().is_some_and(|random| rate(random) > 0.0))
+        };
+        let detectors = if entry.detectors.is_empty() { &["none"][..] } else { entry.detectors };
+        for fault in detectors.iter().flat_map(|detector| entry.model_on(detector).faults().iter()) {
+            let swept = match fault {
+                Fault::Reordering => some(&|scenario| !scenario.network.fifo),
+                Fault::WrongTimeouts => {
+                    some(&|scenario| matches!(scenario.network.model, TimeModel::PartiallySynchronous { .. }))
+                }
+                Fault::Crash => {
+                    drawn(&|random| if random.recover_after.is_none() { random.crashes } else { 0.0 })
+                }
+                Fault::Recovery => drawn(&|random| {
+                    if random.recover_after.is_some() && !random.amnesia { random.crashes } else { 0.0 }
+                }),
+                Fault::Amnesia => drawn(&|random| if random.amnesia { random.crashes } else { 0.0 }),
+                Fault::Loss => some(&|scenario| {
+                    scenario.script.iter().any(|cue| cue.action == habemus_scenario::Action::Loss(0.05))
+                }),
+                Fault::Duplication => some(&|scenario| scenario.network.duplication > 0.0),
+                Fault::FalseSuspicion => drawn(&|random| random.suspicions),
+                Fault::Partition => drawn(&|random| random.partitions),
+                Fault::Cut => drawn(&|random| random.cuts),
+                Fault::Pause => drawn(&|random| random.pauses),
+                Fault::Drift => drawn(&|random| random.drifts),
+                Fault::Treason => some(&|scenario| scenario.options.contains_key("traitors")),
+            };
+            assert!(swept, "{}: {fault}", entry.name);
+        }
+        for promise in entry.promises {
+            let judged =
+                |scenario: &Scenario| !scenario.expect.outside.iter().any(|name| name == promise.property);
+            assert!(some(&judged), "{}: {} is never put to the test", entry.name, promise.property);
+        }
+    }
+}
+
+/// Within three seconds after the last fault all live processes follow the same, the best live process.
+#[test]
+fn three_seconds_after_crashes_and_partitions_everybody_follows_the_best_live_process() {
+    let recovers = |entry: &&'static habemus::catalogue::Entry| {
+        entry.problem == ProblemKind::Election && entry.detectors.contains(&"oracle")
+    };
+    for entry in ENTRIES.iter().filter(recovers) {
+        for detector in ["oracle", "heartbeat"] {
+            let partitions = |case: &&Case| {
+                let random = case.scenario.random.as_ref();
+                case.scenario.detector.as_deref() == Some(detector)
+                    && random.is_some_and(|random| random.partitions > 0.0 && random.crashes > 0.0)
+            };
+            for Case { name, scenario } in cases(entry).iter().filter(partitions) {
+                assert_eq!(scenario.expect.within, Some(Duration::from_secs(3)), "{name}");
+                let report = sweep(scenario, 1, 5, 2, &Sweeping::default()).expect("it runs");
+                assert_eq!((report.failures, report.open), (0, 0), "{name}: {:?}", report.first_failure);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_cost_model_holds_in_every_case() {
+    for (entry, model) in ENTRIES.iter().filter_map(|entry| Some((entry, entry.cost_model?))) {
+        for CostCase { arrangement, start, again } in cost_cases(&model) {
+            let mut network = Network::default();
+            if entry.is_synchronous() {
+                network.model = TimeModel::Synchronous { pulse: habemus::DEFAULT_PULSE };
+            }
+            let request = CostRequest {
+                algorithm: entry.name.to_owned(),
+                options: BTreeMap::new(),
+                topology: None,
+                sizes: vec![2, 3, 5, 8],
+                arrangement,
+                start,
+                again,
+                seeds: 4,
+                first_seed: 1,
+                network,
+            };
+            let points = cost(&request, 2, &AtomicBool::new(false), |_| {});
+            let points = points.unwrap_or_else(|error| panic!("{request:?}: {error}"));
+            for point in points {
+                assert_eq!(point.broken, None, "n = {} of {request:?}", point.processes);
+            }
+        }
+    }
+}
