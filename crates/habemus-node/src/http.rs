@@ -358,7 +358,7 @@ mod tests {
 
     fn desk(asks: &mpsc::Sender<Ask>) -> Arc<Desk> {
         let endpoint = Arc::new(Endpoint::of_a_test());
-        Arc::new(Desk::new("node.example:80", asks.downgrade(), endpoint))
+        Arc::new(Desk::new("node.example:80", asks.downgrade(), None, endpoint))
     }
 
     #[tokio::test]
