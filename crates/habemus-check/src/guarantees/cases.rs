@@ -77,6 +77,28 @@ pub const CASES: &[Case] = &[
         },
     },
     Case {
+        algorithm: "majority",
+        name: "no pre-vote, a doubled message, messages before timers",
+        ids: &[1, 2, 3],
+        options: &[("pre-vote", "false")],
+        flags: " --start all --timers messages-first --duplication 1",
+        change: |setting| {
+            timely(setting, 10_000_000);
+            setting.budget.duplications = 1;
+        },
+    },
+    Case {
+        algorithm: "majority",
+        name: "no pre-vote, a partition, messages before timers",
+        ids: &[1, 2, 3],
+        options: &[("pre-vote", "false")],
+        flags: " --start all --timers messages-first --partitions 1",
+        change: |setting| {
+            timely(setting, 10_000_000);
+            setting.budget.partitions = 1;
+        },
+    },
+    Case {
         algorithm: "coordinator",
         name: "a timeout of 20 ms",
         ids: &[1, 2, 3],
