@@ -50,6 +50,18 @@ pub enum CheckError {
         /// The event.
         event: String,
     },
+    /// A process says that it does nothing with terms but compare them and take the next one, and that is not
+    /// so.
+    #[error(
+        "process {process} minds at {event} how far apart terms are: it is not term-invariant and must not say \
+         so"
+    )]
+    NotTermInvariant {
+        /// The identifier of the process.
+        process: u64,
+        /// The event.
+        event: String,
+    },
     /// A process sent where it has no link.
     #[error("process {process} sent to {to} at {event}, but has no link to it")]
     NoLink {
@@ -70,6 +82,7 @@ impl From<Trouble> for CheckError {
             Trouble::NotRotationSymmetric { process, event } => {
                 CheckError::NotRotationSymmetric { process, event }
             }
+            Trouble::NotTermInvariant { process, event } => CheckError::NotTermInvariant { process, event },
             Trouble::NoLink { process, to, event } => CheckError::NoLink { process, to, event },
         }
     }

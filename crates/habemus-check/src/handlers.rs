@@ -10,12 +10,14 @@ mod erased;
 use std::cmp::Ordering;
 use std::time::Duration;
 
+use habemus::term::Sort;
 use habemus::{Address, Delay, Suspicion};
 use smallvec::SmallVec;
 
 pub(crate) use erased::Erased;
 
 use crate::branch::Branch;
+use crate::terms::Terms;
 use crate::watching::Watch;
 use crate::words::Words;
 
@@ -59,6 +61,15 @@ pub(crate) trait Handlers: Send + Sync {
 
     /// A part of the system with everybody one address further on.
     fn rotated(&self, part: Part) -> u32;
+
+    /// Whether the processes do nothing with terms but compare them and take the next one.
+    fn is_term_invariant(&self) -> bool;
+
+    /// The terms in a part of the system.
+    fn terms(&self, part: TermPart) -> Terms;
+
+    /// A part of the system with its terms renamed.
+    fn with_terms(&self, part: TermPart, rename: &dyn Fn(Sort, u64) -> u64) -> u32;
 }
 
 /// A part of a system that a symmetry changes, by number.
@@ -66,6 +77,28 @@ pub(crate) trait Handlers: Send + Sync {
 pub(crate) enum Part {
     Process(u32),
     Message(u32),
+}
+
+/// A part of a system that may hold terms, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TermPart {
+    Process(u32),
+    Message(u32),
+    Timer(u32),
+    Stored(u32),
+    Output(u32),
+}
+
+impl TermPart {
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            TermPart::Process(number)
+            | TermPart::Message(number)
+            | TermPart::Timer(number)
+            | TermPart::Stored(number)
+            | TermPart::Output(number) => number,
+        }
+    }
 }
 
 /// Something that has never happened to a process.

@@ -60,6 +60,7 @@ mod script;
 mod search;
 mod selection;
 mod setting;
+mod terms;
 mod visited;
 mod watching;
 mod words;

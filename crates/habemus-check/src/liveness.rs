@@ -13,18 +13,33 @@
 //! by that: clocks only grow, so a component in which they are shifted comes round only if every message that holds a time
 //! is delivered, and a message that holds none keeps its number.
 //!
+//! Where terms are renamed, messages that differ by their terms alone count as one: on a link that keeps the
+//! order the first stays first until it is delivered, and whatever the order, if there is always one of them,
+//! one is delivered at some time.
+//!
 //! To look only along single paths would miss runs that leave a state and come back by another way.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cycle::Patience;
 use crate::explore::Explored;
-use crate::path::{Length, Violation, path_through, states_to};
+use crate::path::{Length, Violation, Walk, states_to};
 use crate::protocol::{Transition, TransitionKind, Trouble};
 use crate::row::situation;
 use crate::setting::ANY_NUMBER;
 use crate::visited::{SHARDS, StateId};
 use crate::world::{Successors, Worker, World};
+
+/// Whether there is a run without end in which the property is lacking for ever.
+pub(crate) enum Endless {
+    /// There is none, or the search was stopped.
+    None,
+    /// This one.
+    Run(Violation),
+    /// There is one among states whose terms are renamed, but not with terms as they were: round it goes only
+    /// as long as there is room between two of them.
+    Unreal,
+}
 
 /// A shortest way into a fair cycle in which the property is lacking for ever, and once round it, if there is one. If the
 /// search is stopped, there is none.
@@ -33,17 +48,20 @@ pub(crate) fn find(
     explored: &Explored,
     property: usize,
     patience: &Patience<'_>,
-) -> Result<Option<Violation>, Trouble> {
+) -> Result<Endless, Trouble> {
     if world.setting.entries != ANY_NUMBER || world.system.facts.one_shot {
         return find_for(world, explored, property, None, patience);
     }
     // There is always somebody who waits: what must not be is that it is always the same one.
+    let mut found = Endless::None;
     for address in 0..world.processes() {
-        if let Some(violation) = find_for(world, explored, property, Some(address), patience)? {
-            return Ok(Some(violation));
+        match find_for(world, explored, property, Some(address), patience)? {
+            Endless::None => {}
+            Endless::Unreal => found = Endless::Unreal,
+            run => return Ok(run),
         }
     }
-    Ok(None)
+    Ok(found)
 }
 
 fn find_for(
@@ -52,8 +70,10 @@ fn find_for(
     property: usize,
     whose: Option<usize>,
     patience: &Patience<'_>,
-) -> Result<Option<Violation>, Trouble> {
-    let Some(mut search) = ComponentSearch::new(world, explored, property, patience) else { return Ok(None) };
+) -> Result<Endless, Trouble> {
+    let Some(mut search) = ComponentSearch::new(world, explored, property, patience) else {
+        return Ok(Endless::None);
+    };
     search.whose = whose;
     let roots = search.lacking_states();
     loop {
@@ -62,7 +82,7 @@ fn find_for(
             search.components_from(root)?;
         }
         if patience.over().is_some() {
-            return Ok(None);
+            return Ok(Endless::None);
         }
         if search.draws.len() == draws {
             break;
@@ -70,7 +90,7 @@ fn find_for(
         // Without the draws that lead out, what is left may fall apart into smaller components.
         search.forget();
     }
-    search.nearest.take().map(|nearest| search.violation(&nearest)).transpose()
+    search.nearest.take().map_or(Ok(Endless::None), |nearest| search.violation(&nearest))
 }
 
 /// Tarjan's search over the states in which the property is lacking, without recursion: paths are long.
@@ -266,7 +286,8 @@ impl<'w> ComponentSearch<'w> {
             self.worker.expand(&row, &mut successors)?;
             let transitions = successors.transitions.as_deref().unwrap_or_default();
             let mut possible = FxHashSet::default();
-            let (mut stays, mut leaves) = (FxHashSet::default(), FxHashSet::default());
+            // By draw and outcome, whether it can stay; of several forms of an outcome, if one can.
+            let mut outcomes: FxHashMap<(Class, u16), bool> = FxHashMap::default();
             for (next, transition) in successors.states.chunks_exact(self.world.width()).zip(transitions) {
                 if !is_ordinary(*transition) {
                     continue;
@@ -274,18 +295,21 @@ impl<'w> ComponentSearch<'w> {
                 let (local, _) = situation(&row, transition.process as usize);
                 let owed = transition.kind != TransitionKind::Client || !self.worker.may_leave_it(local);
                 if owed {
-                    possible.insert(class(*transition));
+                    possible.extend(self.owed_class(*transition));
                 }
                 let staying =
                     self.explored.visited.find(next).is_some_and(|id| component.binary_search(&id).is_ok());
-                if staying { &mut stays } else { &mut leaves }.insert(class(*transition));
+                *outcomes.entry((class(*transition), transition.choice)).or_default() |= staying;
             }
+            let those = |stay: bool| outcomes.iter().filter(move |(_, stays)| **stays == stay);
+            let stays: FxHashSet<Class> = those(true).map(|((step, _), _)| *step).collect();
+            let leaves: FxHashSet<Class> = those(false).map(|((step, _), _)| *step).collect();
             for &step in stays.iter().filter(|&&step| !self.draws.contains(&(member, step))) {
                 if leaves.contains(&step) {
                     partial.push((member, step));
                 } else {
                     inside = true;
-                    taken.insert(step);
+                    taken.extend(self.fairness_class(step));
                 }
             }
             always = Some(match always {
@@ -302,12 +326,40 @@ impl<'w> ComponentSearch<'w> {
     }
 
     /// The way into the component, and once round in it.
-    fn violation(&mut self, component: &Component) -> Result<Violation, Trouble> {
+    fn violation(&mut self, component: &Component) -> Result<Endless, Trouble> {
         let mut states = states_to(self.explored, component.first);
-        let cycle = path_through(self.world, self.explored, &states)?.steps.len();
+        let first = states.len() - 1;
         states.extend(self.round(component.first, &component.states)?);
-        let path = path_through(self.world, self.explored, &states)?;
-        Ok(Violation { path, cycle: Some(cycle), length: Length::AtMost })
+        let walk = Walk::through(self.world, self.explored, &states)?;
+        for (path, before, after, cycle) in walk.paths_with(first) {
+            // A gap between terms that shrinks does not do so for ever.
+            let (before, after) = (self.worker.gaps(before), self.worker.gaps(after));
+            if before.iter().zip(&after).all(|(before, after)| before <= after) {
+                return Ok(Endless::Run(Violation { path, cycle: Some(cycle), length: Length::AtMost }));
+            }
+        }
+        Ok(Endless::Unreal)
+    }
+
+    /// What counts as the same step for fairness, if it does: a message, whatever its terms are called by
+    /// now. A timer that holds a term is another one each time it is set, and may be cancelled before its
+    /// turn comes.
+    fn fairness_class(&self, (process, kind): Class) -> Option<Class> {
+        let system = &self.world.system;
+        if !system.is_term_invariant {
+            return Some((process, kind));
+        }
+        let kind = match kind {
+            TransitionKind::Deliver(item) => TransitionKind::Deliver(system.shape(item)),
+            TransitionKind::Discard(item) => TransitionKind::Discard(system.shape(item)),
+            TransitionKind::Timer { timer, .. } if system.timer_has_terms(timer) => return None,
+            kind => kind,
+        };
+        Some((process, kind))
+    }
+
+    fn owed_class(&self, transition: Transition) -> Option<Class> {
+        self.fairness_class(class(transition))
     }
 
     /// The states on a shortest way from a state back to itself, within the component; itself is the last.

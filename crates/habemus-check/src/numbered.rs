@@ -21,6 +21,7 @@ use crate::watching::{Sight, Watch};
 mod after;
 mod facets;
 mod symmetry;
+mod terms;
 
 /// The processes of one system, numbered.
 pub(crate) struct Numbered {
@@ -37,8 +38,12 @@ pub(crate) struct Numbered {
     pub(crate) is_shift_invariant: bool,
     /// Whether states that differ by a rotation of all processes are one.
     pub(crate) is_rotation_symmetric: bool,
-    /// On how many steps shifts were tried.
+    /// Whether states that differ by the names of terms are one.
+    pub(crate) is_term_invariant: bool,
+    /// On how many steps shifts were tried,
     shifted: AtomicUsize,
+    /// and on how many other widths of gaps between terms.
+    widened: AtomicUsize,
 }
 
 /// What a process did for each way to choose, nearly always one; `None` is a crash, which runs no handler.
@@ -58,6 +63,7 @@ impl Numbered {
             items: Interner::new(),
             is_shift_invariant: symmetry::is_shift_invariant(&*handlers, setting),
             is_rotation_symmetric: symmetry::is_rotation_symmetric(facts, &*handlers, setting),
+            is_term_invariant: setting.symmetry && handlers.is_term_invariant(),
             facts: facts.clone(),
             handlers,
             keeps_durations: setting.timers.have_order(),
@@ -65,6 +71,7 @@ impl Numbered {
             amnesia: setting.budget.amnesia,
             clocks: setting.clocks,
             shifted: AtomicUsize::new(0),
+            widened: AtomicUsize::new(0),
         }
     }
 
@@ -207,6 +214,9 @@ impl Numbered {
         }
         if self.is_rotation_symmetric && !self.minds_no_rotation(local, cause, &outcomes)? {
             return Err(Trouble::NotRotationSymmetric { process, event: self.describe(local, cause) });
+        }
+        if self.is_term_invariant && !self.minds_no_renaming(local, cause, &outcomes)? {
+            return Err(Trouble::NotTermInvariant { process, event: self.describe(local, cause) });
         }
         let mut reactions = Reacted::new();
         for outcome in &outcomes {

@@ -30,9 +30,15 @@ pub(crate) enum Length {
     AtMost,
 }
 
-/// The run by which a state was first reached: a shortest one, as exploration is breadth first.
-pub(crate) fn path_to(world: &World, explored: &Explored, state: StateId) -> Result<Path, Trouble> {
-    path_through(world, explored, &states_to(explored, state))
+/// Of the runs that pass through the same states, terms renamed, so many are followed.
+const MAX_RUNS: usize = 256;
+
+/// The run by which a state was first reached: a shortest one, as exploration is breadth first. `None` if
+/// there is no such run with the terms as they were; see [`terms`](crate::terms).
+pub(crate) fn path_to(world: &World, explored: &Explored, state: StateId) -> Result<Option<Path>, Trouble> {
+    let states = states_to(explored, state);
+    let walk = Walk::through(world, explored, &states)?;
+    Ok(walk.paths().next())
 }
 
 /// The states on the way on which a state was first reached, itself included.
@@ -43,30 +49,116 @@ pub(crate) fn states_to(explored: &Explored, state: StateId) -> Vec<StateId> {
     states
 }
 
-/// The run through these states, of which the first is an initial one.
-pub(crate) fn path_through(world: &World, explored: &Explored, states: &[StateId]) -> Result<Path, Trouble> {
-    let mut worker = Worker::new(world, explored.search);
-    let mut successors = Successors::labelled();
-    let first = explored.visited.state(states[0]);
-    let initial = explored.initial.iter().find(|initial| worker.is_canonically(&initial.row, &first));
-    let initial = initial.expect("a state without a parent is an initial one");
-    let mut row = initial.row.clone();
-    let mut steps = Vec::new();
-    for &state in &states[1..] {
-        // What was kept is the canonical form: the run may be a shift or a rotation of it by now.
-        let canonical = explored.visited.state(state);
-        worker.expand_plainly(&row, &mut successors)?;
+/// The runs through some states, of which the first is an initial one: one, but for terms.
+pub(crate) struct Walk<'a> {
+    explored: &'a Explored,
+    /// Each state of each run, and which one was before it.
+    reached: Vec<Reached>,
+    /// The last states: where in `reached`.
+    last: Vec<usize>,
+}
+
+/// A state that a run came to.
+struct Reached {
+    row: Vec<u32>,
+    /// By these steps, nearly always one.
+    steps: Vec<Transition>,
+    /// From this one, or else it is this one of the initial states.
+    before: Result<usize, usize>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn through(
+        world: &World,
+        explored: &'a Explored,
+        states: &[StateId],
+    ) -> Result<Self, Trouble> {
+        let mut worker = Worker::new(world, explored.search);
+        let mut walk = Walk { explored, reached: Vec::new(), last: Vec::new() };
+        let first = explored.visited.state(states[0]);
+        for (number, initial) in explored.initial.iter().enumerate() {
+            if let Some(row) = worker.becoming(&initial.row, &first) {
+                walk.reach(Reached { row, steps: Vec::new(), before: Err(number) });
+                break;
+            }
+        }
+        for &state in &states[1..] {
+            // What was kept is the canonical form: the run may be a shift or a rotation of it by now.
+            let canonical = explored.visited.state(state);
+            let before = std::mem::take(&mut walk.last);
+            for &from in &before {
+                walk.step_to(&canonical, from, &mut worker)?;
+            }
+            if walk.last.is_empty() {
+                // Several steps that were merged.
+                for from in before {
+                    let merged = worker.unfold(&walk.reached[from].row, &canonical)?;
+                    if let Some((row, steps)) = merged {
+                        walk.reach(Reached { row, steps, before: Ok(from) });
+                    }
+                }
+            }
+        }
+        let has_terms = world.system.is_term_invariant;
+        assert!(has_terms || !walk.last.is_empty(), "a state comes after its parent");
+        Ok(walk)
+    }
+
+    /// Takes single steps to a state with this canonical form: the first, or all that differ by terms.
+    fn step_to(&mut self, canonical: &[u32], from: usize, worker: &mut Worker<'_>) -> Result<(), Trouble> {
+        let world = worker.world();
+        let mut successors = Successors::labelled();
+        worker.expand_plainly(&self.reached[from].row, &mut successors)?;
         let transitions = successors.transitions.as_deref().unwrap_or_default();
-        let mut single = successors.states.chunks_exact(world.width()).zip(transitions);
-        if let Some((next, transition)) = single.find(|(next, _)| worker.is_canonically(next, &canonical)) {
-            steps.push(*transition);
-            row = next.to_vec();
-        } else {
-            // Several steps that were merged.
-            let (next, several) = worker.unfold(&row, &canonical)?.expect("a state comes after its parent");
-            steps.extend(several);
-            row = next;
+        for (row, &step) in successors.states.chunks_exact(world.width()).zip(transitions) {
+            if let Some(row) = worker.becoming(row, canonical) {
+                self.reach(Reached { row, steps: vec![step], before: Ok(from) });
+                if !world.system.is_term_invariant {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn reach(&mut self, reached: Reached) {
+        let is_new = self.last.iter().all(|&other| self.reached[other].row != reached.row);
+        if is_new && self.last.len() < MAX_RUNS {
+            self.last.push(self.reached.len());
+            self.reached.push(reached);
         }
     }
-    Ok(Path { initial: initial.choices.clone(), steps })
+
+    /// The runs.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = Path> + '_ {
+        self.last.iter().map(|&last| self.path(last))
+    }
+
+    /// Each run, with its state that has this index, its last state, and after how many steps it came to the
+    /// former.
+    pub(crate) fn paths_with(
+        &self,
+        index: usize,
+    ) -> impl Iterator<Item = (Path, &[u32], &[u32], usize)> + '_ {
+        self.last.iter().map(move |&last| {
+            let way = self.way(last);
+            let steps = way[..=index].iter().map(|&at| self.reached[at].steps.len()).sum();
+            (self.path(last), &*self.reached[way[index]].row, &*self.reached[last].row, steps)
+        })
+    }
+
+    fn path(&self, last: usize) -> Path {
+        let way = self.way(last);
+        let number = self.reached[way[0]].before.expect_err("it is an initial state");
+        let steps = way.iter().flat_map(|&at| self.reached[at].steps.iter().copied()).collect();
+        Path { initial: self.explored.initial[number].choices.clone(), steps }
+    }
+
+    /// Where the states of a run are, from the first to this one.
+    fn way(&self, last: usize) -> Vec<usize> {
+        let mut way: Vec<usize> =
+            std::iter::successors(Some(last), |&at| self.reached[at].before.ok()).collect();
+        way.reverse();
+        way
+    }
 }

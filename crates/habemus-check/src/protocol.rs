@@ -139,6 +139,9 @@ pub(crate) enum Trouble {
     NotShiftInvariant { process: u64, event: String },
     /// A handler minds its address, though its process says that processes are interchangeable.
     NotRotationSymmetric { process: u64, event: String },
+    /// A handler does more with terms than compare them and take the next one, though its process says
+    /// otherwise.
+    NotTermInvariant { process: u64, event: String },
     /// A process sent where it has no link.
     NoLink { process: u64, to: u64, event: String },
 }

@@ -7,7 +7,7 @@
 use crate::cycle::{Patience, has_cycle};
 use crate::explore::{Explored, FirstViolation, Stop, explore};
 use crate::handle::CheckHandle;
-use crate::liveness;
+use crate::liveness::{self, Endless};
 use crate::path::{Length, Violation, path_to};
 use crate::protocol::Trouble;
 use crate::search::Search;
@@ -28,6 +28,14 @@ pub(crate) struct Searched {
     decided: u32,
     /// Those whose antecedent was met.
     at_stake: u32,
+}
+
+/// Runs that break properties, by property, and the properties, as a set of bits, of which it is open whether
+/// there is one: it was found among states whose terms are renamed, and with terms as they were it cannot be.
+#[derive(Default)]
+struct Told {
+    violations: Vec<Option<Violation>>,
+    unreal: u32,
 }
 
 /// Whether there are runs without end that matter.
@@ -59,14 +67,19 @@ impl Searched {
                 explore(world, Search::whole(world), enough, handle)?
             }
         };
-        let mut violations: Vec<Option<Violation>> = selection.checked.iter().map(|_| None).collect();
-        tell(world, &explored, handle, &mut violations)?;
+        let mut told = Told { violations: selection.checked.iter().map(|_| None).collect(), unreal: 0 };
+        tell(world, &explored, handle, &mut told)?;
+        let Told { mut violations, mut unreal } = told;
         let is_exhausted = explored.stop == Stop::Exhausted;
         if is_exhausted && matches!(cycles, Cycles::Possible | Cycles::Found) {
             let may_break = |property: usize| explored.counts.lacking >> property & 1 == 1;
             for (property, violation) in violations.iter_mut().enumerate() {
                 if violation.is_none() && may_break(property) {
-                    *violation = liveness::find(world, &explored, property, &patience)?;
+                    match liveness::find(world, &explored, property, &patience)? {
+                        Endless::None => {}
+                        Endless::Run(run) => *violation = Some(run),
+                        Endless::Unreal => unreal |= 1 << property,
+                    }
                 }
             }
         }
@@ -76,7 +89,7 @@ impl Searched {
             (Stop::Exhausted, None, Cycles::Ignored) => Stop::Cycles,
             (stop, ..) => stop,
         };
-        let decided = if stop == Stop::Exhausted { u32::MAX } else { safe };
+        let decided = if stop == Stop::Exhausted { u32::MAX } else { safe } & !unreal;
         let at_stake = at_stake | explored.counts.at_stake;
         Ok(Searched { explored, cycles, violations, stop, decided, at_stake })
     }
@@ -112,17 +125,16 @@ fn find_cycles(world: &World, explored: &Explored, patience: &Patience<'_>) -> R
 
 /// Takes note of the runs that break something. A chosen run may be longer than needed: where orders of
 /// events were left out, all runs up to its length are searched for a shorter one, as far as there is time.
-fn tell(
-    world: &World,
-    explored: &Explored,
-    handle: &CheckHandle,
-    violations: &mut [Option<Violation>],
-) -> Result<(), Trouble> {
+fn tell(world: &World, explored: &Explored, handle: &CheckHandle, all: &mut Told) -> Result<(), Trouble> {
     let mut note = |told: &Explored, violation: &FirstViolation, length: Length| {
-        let path = path_to(world, told, violation.state)?;
+        let Some(path) = path_to(world, told, violation.state)? else {
+            all.unreal |= u32::from(all.violations[violation.property].is_none()) << violation.property;
+            return Ok(None);
+        };
         let steps = path.steps.len();
-        violations[violation.property] = Some(Violation { path, cycle: None, length });
-        Ok(steps)
+        all.unreal &= !(1 << violation.property);
+        all.violations[violation.property] = Some(Violation { path, cycle: None, length });
+        Ok(u32::try_from(steps).ok())
     };
     if !explored.is_reduced() {
         for violation in &explored.violations {
@@ -133,7 +145,7 @@ fn tell(
     let mut deepest = None;
     for violation in &explored.violations {
         let steps = note(explored, violation, Length::AtMost)?;
-        deepest = deepest.max(u32::try_from(steps).ok());
+        deepest = deepest.max(steps);
     }
     if deepest.is_none() {
         return Ok(());

@@ -203,6 +203,9 @@ fn remarks(world: &World, searched: &Searched) -> Vec<String> {
     if world.system.is_shift_invariant {
         remarks.push("states equal up to a clock shift were merged".to_owned());
     }
+    if world.system.is_term_invariant {
+        remarks.push("states equal up to the names of terms were merged".to_owned());
+    }
     if explored.search.rotation {
         remarks.push("states equal up to rotation were merged".to_owned());
     }

@@ -33,8 +33,8 @@ pub struct Setting {
     pub liveness: bool,
     /// Whether to leave out orders of events that make no difference to any property.
     pub reduction: bool,
-    /// Whether to merge states that are equal up to a rotation of all processes, or up to a shift of all logical clocks,
-    /// where processes have that symmetry.
+    /// Whether to merge states that are equal up to a rotation of all processes, up to a shift of all logical
+    /// clocks, or up to the names of terms, where processes have that symmetry.
     pub symmetry: bool,
     /// How many threads explore.
     pub threads: usize,

@@ -5,11 +5,14 @@ use std::time::Duration;
 
 use habemus::clock::VectorClock;
 use habemus::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation};
+use habemus::term::Sort;
 use habemus::{Address, Problem, Status};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::intern::Interner;
 use crate::protocol::Judgement;
+use crate::terms::Terms;
 use crate::words::Dictionary;
 
 /// The monitors of a problem, by number: compiled for each problem, not for each algorithm.
@@ -26,8 +29,18 @@ pub(crate) trait Watch: Send + Sync {
     /// The monitors after these observations.
     fn watch(&self, monitors: u32, observations: u32) -> u32;
 
-    /// The monitors after all that these have seen was seen otherwise.
-    fn renamed(&self, monitors: u32, rename: &dyn Fn(&mut Seen)) -> u32;
+    /// The monitors after all that these have seen was seen otherwise; `None` if it is not known what that
+    /// was.
+    fn renamed(&self, monitors: u32, rename: &dyn Fn(&mut Seen)) -> Option<u32>;
+
+    /// The terms that the monitors remember.
+    fn terms(&self, monitors: u32) -> Terms;
+
+    /// The monitors with their terms renamed.
+    fn with_terms(&self, monitors: u32, rename: &dyn Fn(u64) -> u64) -> u32;
+
+    /// The monitors, each of which remembers one term at most, that are together as good as these.
+    fn split(&self, monitors: u32) -> SmallVec<[u32; 1]>;
 
     /// Which properties are broken, and which would be if nothing more happened.
     fn judge(&self, monitors: u32) -> Judgement;
@@ -171,12 +184,12 @@ impl<Q: Problem> Watch for Watching<Q> {
     }
 
     /// Monitors need not know how to rename anybody: what they saw is renamed, and shown again.
-    fn renamed(&self, monitors: u32, rename: &dyn Fn(&mut Seen)) -> u32 {
+    fn renamed(&self, monitors: u32, rename: &dyn Fn(&mut Seen)) -> Option<u32> {
         let mut story = Vec::new();
         let mut at = monitors;
         while at != self.initial {
             let origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
-            let &(before, observations) = origins.get(&at).expect("whatever is not initial came about");
+            let &(before, observations) = origins.get(&at)?;
             story.push(observations);
             at = before;
         }
@@ -186,7 +199,40 @@ impl<Q: Problem> Watch for Watching<Q> {
             seen.iter_mut().for_each(rename);
             renamed = self.watch(renamed, self.number(seen));
         }
-        renamed
+        Some(renamed)
+    }
+
+    fn terms(&self, monitors: u32) -> Terms {
+        let mut terms = Terms::new();
+        for mut monitor in self.monitors.value(monitors).clone().into_iter().flatten() {
+            monitor.visit_terms(&mut |term| terms.push((Sort::TERM, *term)));
+        }
+        terms
+    }
+
+    fn with_terms(&self, monitors: u32, rename: &dyn Fn(u64) -> u64) -> u32 {
+        let mut renamed = self.monitors.value(monitors).clone();
+        for monitor in renamed.iter_mut().flatten() {
+            monitor.visit_terms(&mut |term| *term = rename(*term));
+        }
+        self.monitors.number(renamed)
+    }
+
+    fn split(&self, monitors: u32) -> SmallVec<[u32; 1]> {
+        let mut rest = self.monitors.value(monitors).clone();
+        let mut parts: SmallVec<[Vec<Watched<Q::Monitor>>; 1]> = SmallVec::new();
+        for index in 0..rest.len() {
+            while let Some(one) = rest[index].as_mut().and_then(Monitor::split_off) {
+                let with = |all: &Vec<Watched<Q::Monitor>>| {
+                    let mut all = all.clone();
+                    all[index] = Some(one.clone());
+                    all
+                };
+                parts.push(with(&rest));
+            }
+        }
+        parts.push(rest);
+        parts.into_iter().map(|part| self.monitors.number(part)).collect()
     }
 
     fn judge(&self, monitors: u32) -> Judgement {

@@ -22,6 +22,7 @@ mod canonical;
 mod faults;
 mod local_transition;
 mod successors;
+mod terms;
 mod time;
 mod worker;
 

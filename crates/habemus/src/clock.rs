@@ -12,7 +12,7 @@ use crate::Address;
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
-pub struct LamportClock(pub(crate) u64);
+pub struct LamportClock(u64);
 
 impl fmt::Debug for LamportClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -20,7 +20,23 @@ impl fmt::Debug for LamportClock {
     }
 }
 
+/// The time that a clock shows, for a driver that looks for the earliest one.
+pub fn time_of(clock: LamportClock) -> u64 {
+    clock.0
+}
+
+/// Sets a clock forward, or back if that wraps around: for a driver that shifts all of them.
+pub fn shift(clock: &mut LamportClock, by: u64) {
+    clock.0 = clock.0.wrapping_add(by);
+}
+
 impl LamportClock {
+    /// A clock that has ticked so often.
+    #[cfg(test)]
+    pub(crate) fn at(ticks: u64) -> LamportClock {
+        LamportClock(ticks)
+    }
+
     /// A number that grows with the time, and among events of the same time with the rank, of which there are
     /// `ranks`: a fencing token is made of it. Whoever hands it out is not shift invariant.
     pub fn numbered(self, rank: usize, ranks: usize) -> u64 {

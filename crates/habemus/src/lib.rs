@@ -99,6 +99,7 @@ pub mod rounds;
 pub mod signatures;
 pub mod symmetry;
 mod system;
+pub mod term;
 pub mod testing;
 pub mod topology;
 pub mod units;
@@ -110,4 +111,5 @@ pub use process::{
     Suspicion,
 };
 pub use system::{DEFAULT_PULSE, System, SystemError};
+pub use term::Term;
 pub use topology::Topology;

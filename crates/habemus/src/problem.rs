@@ -39,6 +39,11 @@ pub trait Problem: Copy + Debug + Eq + Hash + Send + Sync + 'static {
         None
     }
 
+    /// Visits the terms of an output, which are of the sort [`Sort::TERM`](crate::term::Sort::TERM).
+    fn visit_terms(output: &mut Self::Output, visit: &mut dyn FnMut(&mut u64)) {
+        let _ = (output, visit);
+    }
+
     /// What a client that works in a loop asks next, when its process has come to this status.
     fn next_command(status: &Status) -> Option<Self::Command>;
 

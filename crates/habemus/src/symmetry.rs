@@ -1,13 +1,16 @@
 //! Symmetries: changes of a whole system that none of its processes can notice.
 //!
 //! Only the model checker asks for them, and only algorithms that have one say so: states that differ by nothing
-//! but a symmetry need to be explored once. An algorithm implements [`ShiftInvariant`] or [`RotationSymmetric`], and
-//! whoever makes its [`Setup`](crate::catalogue::Setup) says so there. The checker believes nobody: it tries the
-//! symmetry on every step that it takes: every rotation, and many shifts of a time that no process can read.
+//! but a symmetry need to be explored once. An algorithm implements [`ShiftInvariant`], [`RotationSymmetric`]
+//! or [`TermInvariant`], and whoever makes its [`Setup`](crate::catalogue::Setup) says so there. The checker
+//! believes nobody: it tries the symmetry on every step that it takes: every rotation, and many shifts of a
+//! time that no process can read.
 
 use std::fmt::{self, Debug};
 
 use crate::clock::LamportClock;
+pub use crate::clock::{shift, time_of};
+use crate::term::{TermInvariant, VisitTerms};
 use crate::{Address, Id, Process};
 
 /// A part of a system that a symmetry changes.
@@ -32,16 +35,6 @@ pub trait ShiftInvariant: Process {
     fn visit_times(part: Part<'_, Self>, config: &Self::Config, visit: &mut dyn FnMut(&mut LamportClock));
 }
 
-/// The time that a clock shows, for a driver that looks for the earliest one.
-pub fn time_of(clock: LamportClock) -> u64 {
-    clock.0
-}
-
-/// Sets a clock forward, or back if that wraps around: for a driver that shifts all of them.
-pub fn shift(clock: &mut LamportClock, by: u64) {
-    clock.0 = clock.0.wrapping_add(by);
-}
-
 /// A process that minds neither its identifier nor its address: as long as nobody fails, a process one address further
 /// on, with everybody renamed, does the same to those one address further on. How processes start may differ, and so
 /// may the address of a token.
@@ -62,6 +55,8 @@ pub struct Symmetries<P: Process> {
     pub clock_shift: Option<VisitTimes<P>>,
     /// Of addresses, if the processes are [`RotationSymmetric`].
     pub rotation: Option<Rotate<P>>,
+    /// Of terms, if the processes are [`TermInvariant`].
+    pub terms: Option<VisitTerms<P>>,
 }
 
 impl<P: ShiftInvariant> Symmetries<P> {
@@ -81,9 +76,17 @@ impl<P: RotationSymmetric> Symmetries<P> {
     }
 }
 
+impl<P: TermInvariant> Symmetries<P> {
+    /// The same, and that of terms.
+    #[must_use]
+    pub fn with_terms(self) -> Self {
+        Symmetries { terms: Some(P::visit_terms), ..self }
+    }
+}
+
 impl<P: Process> Default for Symmetries<P> {
     fn default() -> Self {
-        Symmetries { clock_shift: None, rotation: None }
+        Symmetries { clock_shift: None, rotation: None, terms: None }
     }
 }
 
@@ -100,6 +103,7 @@ impl<P: Process> Debug for Symmetries<P> {
         f.debug_struct("Symmetries")
             .field("clock_shift", &self.clock_shift.is_some())
             .field("rotation", &self.rotation.is_some())
+            .field("terms", &self.terms.is_some())
             .finish()
     }
 }

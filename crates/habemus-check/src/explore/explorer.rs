@@ -68,9 +68,11 @@ impl<'w> Explorer<'w> {
 
     /// Begins with an initial state.
     pub(super) fn begin(&mut self, state: &[u32]) {
-        let mut state = state.to_vec();
-        self.worker.canonicalize(&mut state);
-        let state = &*state;
+        let forms = self.worker.canonical_forms(state);
+        forms.chunks_exact(self.world.width()).for_each(|state| self.begin_canonically(state));
+    }
+
+    fn begin_canonically(&mut self, state: &[u32]) {
         let hash = hash(state);
         let shard = shard_of(hash);
         self.batches[shard].push(hash, NO_PARENT, state);
@@ -185,7 +187,9 @@ impl<'w> Explorer<'w> {
     /// Tries to go on with an ample set, the steps of one process; says whether that is enough.
     fn reduce(&mut self, state: &[u32], to: &mut Successors, highs: &[usize]) -> Result<bool, Trouble> {
         let Some(process) = self.worker.ample_process(state)? else { return Ok(false) };
-        self.worker.expand_ample(state, process, to)?;
+        if !self.worker.expand_ample(state, process, to)? {
+            return Ok(false);
+        }
         // The others must not be put off for ever: one step has to lead to where nobody has been.
         let is_new = |next: &[u32]| match self.visited.find(next) {
             Some(id) => {

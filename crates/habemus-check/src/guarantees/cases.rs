@@ -36,6 +36,69 @@ pub const CASES: &[Case] = &[
         },
     },
     Case {
+        algorithm: "majority",
+        name: "messages before timers",
+        ids: &[1, 2, 3],
+        options: &[],
+        flags: " --start all --timers messages-first",
+        change: |setting| timely(setting, 1_000_000),
+    },
+    Case {
+        algorithm: "majority",
+        name: "a crash, messages before timers",
+        ids: &[1, 2, 3],
+        options: &[],
+        flags: " --start all --timers messages-first --crashes 1",
+        change: |setting| {
+            timely(setting, 10_000_000);
+            setting.budget.crashes = 1;
+        },
+    },
+    Case {
+        algorithm: "majority",
+        name: "a lost message, messages before timers",
+        ids: &[1, 2, 3],
+        options: &[],
+        flags: " --start all --timers messages-first --loss 1",
+        change: |setting| {
+            timely(setting, 10_000_000);
+            setting.budget.losses = 1;
+        },
+    },
+    Case {
+        algorithm: "majority",
+        name: "no pre-vote, a crash and recovery, messages before timers",
+        ids: &[1, 2, 3],
+        options: &[("pre-vote", "false")],
+        flags: " --start all --timers messages-first --crashes 1 --recoveries 1",
+        change: |setting| {
+            timely(setting, 10_000_000);
+            (setting.budget.crashes, setting.budget.recoveries) = (1, 1);
+        },
+    },
+    Case {
+        algorithm: "majority",
+        name: "no pre-vote, a doubled message, messages before timers",
+        ids: &[1, 2, 3],
+        options: &[("pre-vote", "false")],
+        flags: " --start all --timers messages-first --duplication 1",
+        change: |setting| {
+            timely(setting, 10_000_000);
+            setting.budget.duplications = 1;
+        },
+    },
+    Case {
+        algorithm: "majority",
+        name: "no pre-vote, a partition, messages before timers",
+        ids: &[1, 2, 3],
+        options: &[("pre-vote", "false")],
+        flags: " --start all --timers messages-first --partitions 1",
+        change: |setting| {
+            timely(setting, 10_000_000);
+            setting.budget.partitions = 1;
+        },
+    },
+    Case {
         algorithm: "coordinator",
         name: "a timeout of 20 ms",
         ids: &[1, 2, 3],
@@ -247,6 +310,50 @@ pub const CASES: &[Case] = &[
     },
     Case {
         algorithm: "paxos",
+        name: "a lost message, messages before timers",
+        ids: &[1, 2, 3],
+        options: &[],
+        flags: " --start all --timers messages-first --loss 1",
+        change: |setting| {
+            timely(setting, 500_000);
+            setting.budget.losses = 1;
+        },
+    },
+    Case {
+        algorithm: "paxos",
+        name: "a doubled message, messages before timers",
+        ids: &[1, 2, 3],
+        options: &[],
+        flags: " --start all --timers messages-first --duplication 1",
+        change: |setting| {
+            timely(setting, 500_000);
+            setting.budget.duplications = 1;
+        },
+    },
+    Case {
+        algorithm: "paxos",
+        name: "a false suspicion, messages before timers",
+        ids: &[1, 2, 3],
+        options: &[],
+        flags: " --start all --timers messages-first --suspicions 1",
+        change: |setting| {
+            timely(setting, 2_000_000);
+            setting.budget.suspicions = 1;
+        },
+    },
+    Case {
+        algorithm: "paxos",
+        name: "a partition, messages before timers",
+        ids: &[1, 2, 3],
+        options: &[],
+        flags: " --start all --timers messages-first --partitions 1",
+        change: |setting| {
+            timely(setting, 500_000);
+            setting.budget.partitions = 1;
+        },
+    },
+    Case {
+        algorithm: "paxos",
         name: "timers at any time",
         ids: &[1, 2, 3],
         options: &[],
@@ -254,6 +361,11 @@ pub const CASES: &[Case] = &[
         change: |_| {},
     },
 ];
+
+/// Whatever is under way comes before timers, up to so many states.
+fn timely(setting: &mut Setting, max_states: u64) {
+    (setting.timers, setting.max_states) = (Timers::MessagesFirst, Some(max_states));
+}
 
 /// One coordinator among the first so many forgets, and the last two processes are participants.
 fn forgetful(setting: &mut Setting, coordinators: u32) {

@@ -9,12 +9,14 @@ use habemus::catalogue::Setup;
 use habemus::clock::LamportClock;
 use habemus::property::Population;
 use habemus::symmetry::{self, Rotation, Symmetries};
-use habemus::{Address, Context, Message, Process, Step, System, Topology};
+use habemus::term::{self, Sort, Term};
+use habemus::{Address, Context, Message, Problem, Process, Step, System, Topology};
 use smallvec::SmallVec;
 
-use super::{Described, Effect, Event, Handled, Handlers, Never, Part, Storage};
+use super::{Described, Effect, Event, Handled, Handlers, Never, Part, Storage, TermPart};
 use crate::branch::Branch;
 use crate::intern::Interner;
+use crate::terms::Terms;
 use crate::watching::{self, Watch};
 use crate::words::{Dictionary, Words};
 
@@ -116,6 +118,42 @@ impl<P: Process> Erased<P> {
             Event::Suspicion { suspicion, .. } => process.on_suspicion(suspicion, &mut cx),
         }
         (process, step)
+    }
+
+    /// Visits the terms of a part of the system; says which number it has afterwards.
+    fn visit_terms(&self, part: TermPart, visit: &mut dyn FnMut(Sort, &mut Term)) -> u32 {
+        let Some(visit_terms) = self.symmetries.terms else { return part.number() };
+        match part {
+            TermPart::Process(process) => {
+                let mut process = self.processes.value(process).clone();
+                visit_terms(term::TermPart::Process(&mut process), visit);
+                self.processes.number(process)
+            }
+            TermPart::Message(message) => {
+                let mut message = self.messages.value(message).clone();
+                visit_terms(term::TermPart::Message(&mut message), visit);
+                self.messages.number(message)
+            }
+            TermPart::Timer(timer) => {
+                let mut timer = self.timers.value(timer).clone();
+                visit_terms(term::TermPart::Timer(&mut timer), visit);
+                self.timers.number(timer)
+            }
+            TermPart::Stored(stored) => {
+                let mut stored = self.stored.value(stored).clone();
+                visit_terms(term::TermPart::Stable(&mut stored), visit);
+                self.stored.number(stored)
+            }
+            TermPart::Output(output) => {
+                let mut output = self.dictionary.outputs.value(output).clone();
+                P::Problem::visit_terms(&mut output, &mut |number| {
+                    let mut term = Term::of(*number);
+                    visit(Sort::TERM, &mut term);
+                    *number = term.number();
+                });
+                self.dictionary.outputs.number(output)
+            }
+        }
     }
 
     /// Changes a part of the system; it has another number afterwards.
@@ -250,6 +288,20 @@ impl<P: Process> Handlers for Erased<P> {
                 rotate(part, &Rotation::new(&self.system.ids));
             }
         })
+    }
+
+    fn is_term_invariant(&self) -> bool {
+        self.symmetries.terms.is_some()
+    }
+
+    fn terms(&self, part: TermPart) -> Terms {
+        let mut terms = Terms::new();
+        self.visit_terms(part, &mut |sort, term| terms.push((sort, term.number())));
+        terms
+    }
+
+    fn with_terms(&self, part: TermPart, rename: &dyn Fn(Sort, u64) -> u64) -> u32 {
+        self.visit_terms(part, &mut |sort, term| *term = Term::of(rename(sort, term.number())))
     }
 }
 

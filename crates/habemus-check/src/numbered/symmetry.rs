@@ -78,7 +78,7 @@ impl Numbered {
 
     /// The item with all logical times earlier by so much.
     pub(crate) fn earlier_item(&self, item: u32, by: u64) -> u32 {
-        self.renamed_item(item, Renaming::Shift(by.wrapping_neg()))
+        self.moved_item(item, Renaming::Shift(by.wrapping_neg()))
     }
 
     /// The local state one address further on.
@@ -88,11 +88,11 @@ impl Numbered {
 
     /// The item one address further on.
     pub(crate) fn rotated_item(&self, item: u32) -> u32 {
-        self.renamed_item(item, Renaming::Rotation)
+        self.moved_item(item, Renaming::Rotation)
     }
 
     /// The monitors after all that they saw was seen one address further on.
-    pub(crate) fn rotated_monitors(&self, monitors: u32) -> u32 {
+    pub(crate) fn rotated_monitors(&self, monitors: u32) -> Option<u32> {
         self.watching.renamed(monitors, &|seen| {
             seen.process = self.renamed_address(seen.process, Renaming::Rotation);
             seen.clock = seen.clock.as_ref().map(|clock| self.renamed_clock(clock, Renaming::Rotation));
@@ -145,7 +145,7 @@ impl Numbered {
         let cause = match cause {
             // How processes start may differ.
             Cause::Start => return Ok(Some((local, cause, outcomes.clone()))),
-            Cause::Item(item) => Cause::Item(self.renamed_item(item, renaming)),
+            Cause::Item(item) => Cause::Item(self.moved_item(item, renaming)),
             other => other,
         };
         let mut found = self.outcomes(&local, cause)?;
@@ -175,7 +175,7 @@ impl Numbered {
     }
 
     /// An item after the renaming.
-    fn renamed_item(&self, item: u32, renaming: Renaming) -> u32 {
+    fn moved_item(&self, item: u32, renaming: Renaming) -> u32 {
         let Item::Message { from, message, clock } = self.items.value(item) else { return item };
         let message = self.renamed_part(Part::Message(*message), renaming);
         let clock = self.renamed_clock(clock, renaming);

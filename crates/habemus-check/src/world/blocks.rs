@@ -113,6 +113,13 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Whether a transition may be merged with the next visible step. One that makes a term is taken by
+    /// itself: how far that is from others is open.
+    fn is_mergeable(&mut self, before: Situation, transition: &LocalTransition) -> bool {
+        let has_terms = self.world.system.is_term_invariant;
+        transition.is_invisible() && !(has_terms && self.makes_term(before, transition))
+    }
+
     #[inline]
     fn block(&mut self, situation: Situation) -> Result<Block, Trouble> {
         if let Some((index, _)) = self.blocks.known.get(situation) {
@@ -147,7 +154,7 @@ impl Worker<'_> {
             }
             for index in transitions {
                 let transition = self.blocks.transitions[index as usize];
-                if !transition.is_invisible() {
+                if !self.is_mergeable(situation, &transition) {
                     visible.push((next, index));
                     continue;
                 }
@@ -239,7 +246,7 @@ impl Worker<'_> {
                     let transition = self.blocks.transitions[index as usize];
                     let mut next = row.clone();
                     self.take(&mut next, address, transition, environment);
-                    if self.is_canonically(&next, canonical) {
+                    if let Some(next) = self.becoming(&next, canonical) {
                         let label = transition.at(address);
                         return Ok(Some((next, way.iter().copied().chain([label]).collect())));
                     }
@@ -260,7 +267,8 @@ impl Worker<'_> {
             resting =
                 resting.iter().flat_map(|so_far| ways.iter().map(move |way| with(so_far, way))).collect();
         }
-        Ok(resting.into_iter().find(|(row, _)| self.is_canonically(row, canonical)))
+        let mut resting = resting.into_iter();
+        Ok(resting.find_map(|(row, way)| self.becoming(&row, canonical).map(|row| (row, way))))
     }
 
     /// Where a process can come by invisible deliveries, and how.
@@ -277,7 +285,8 @@ impl Worker<'_> {
             for index in self.ordinary_transitions_of(situation)? {
                 let transition = self.blocks.transitions[index as usize];
                 let after = transition.situation();
-                if transition.is_invisible() && ways.iter().all(|(known, _)| *known != after) {
+                let is_new = ways.iter().all(|(known, _)| *known != after);
+                if is_new && self.is_mergeable(situation, &transition) {
                     ways.push((after, way.iter().copied().chain([transition.at(address)]).collect()));
                 }
             }

@@ -20,12 +20,15 @@ pub(super) struct SymmetryTable {
     earlier_inboxes: FxHashMap<(u32, u64), u32>,
     rotated_locals: Vec<Option<u32>>,
     rotated_inboxes: Vec<Option<u32>>,
-    rotated_monitors: Vec<Option<u32>>,
+    rotated_monitors: Vec<Option<Option<u32>>>,
 }
 
 impl Worker<'_> {
-    /// Replaces each of these states by its canonical form.
+    /// Replaces each of these states by its canonical forms; there is one, but for terms.
     pub(super) fn canonicalize_all(&mut self, out: &mut Successors) {
+        if self.world.system.is_term_invariant {
+            self.replace_by_forms(out);
+        }
         if self.world.system.is_shift_invariant || self.search.rotation {
             for row in out.states.chunks_exact_mut(self.world.width()) {
                 self.canonicalize(row);
@@ -33,31 +36,65 @@ impl Worker<'_> {
         }
     }
 
+    /// Replaces each of these states by those that it may be once terms are renamed.
+    fn replace_by_forms(&mut self, out: &mut Successors) {
+        let width = self.world.width();
+        let states = std::mem::replace(&mut out.states, std::mem::take(&mut self.renamed));
+        let transitions = out.transitions.as_mut().map(std::mem::take);
+        out.states.clear();
+        for (index, row) in states.chunks_exact(width).enumerate() {
+            let before = out.states.len();
+            self.push_forms(row, &mut out.states);
+            if let (Some(all), Some(old)) = (&mut out.transitions, &transitions) {
+                all.extend(std::iter::repeat_n(old[index], (out.states.len() - before) / width));
+            }
+        }
+        self.renamed = states;
+    }
+
+    /// The canonical forms of a state, one after the other.
+    pub(crate) fn canonical_forms(&mut self, row: &[u32]) -> Vec<u32> {
+        let mut out = Successors { states: row.to_vec(), transitions: None };
+        self.canonicalize_all(&mut out);
+        out.states
+    }
+
     /// Replaces a state by its canonical form: the earliest logical time is 0, and of its rotations it is the least.
-    pub(crate) fn canonicalize(&mut self, row: &mut [u32]) {
+    fn canonicalize(&mut self, row: &mut [u32]) {
         if self.world.system.is_shift_invariant {
             self.shift_to_zero(row);
         }
         if !self.search.rotation {
             return;
         }
+        let as_it_was = row.to_vec();
         let mut rotated = row.to_vec();
         for _ in 1..self.world.processes {
-            rotated = self.rotated(&rotated);
+            // What a monitor would have seen is not known of all.
+            let Some(next) = self.rotated(&rotated) else { return row.copy_from_slice(&as_it_was) };
+            rotated = next;
             if *rotated < *row {
                 row.copy_from_slice(&rotated);
             }
         }
     }
 
-    /// Whether this is the canonical form of a state.
-    pub(crate) fn is_canonically(&mut self, row: &[u32], canonical: &[u32]) -> bool {
-        if !self.world.system.is_shift_invariant && !self.search.rotation {
-            return row == canonical;
+    /// The state with monitors for which this is its canonical form, if there are such.
+    pub(crate) fn becoming(&mut self, row: &[u32], canonical: &[u32]) -> Option<Vec<u32>> {
+        let system = &self.world.system;
+        if !system.is_term_invariant {
+            if !system.is_shift_invariant && !self.search.rotation {
+                return (row == canonical).then(|| row.to_vec());
+            }
+            return (self.canonical_forms(row) == canonical).then(|| row.to_vec());
         }
+        let monitors_at = self.world.monitors_at();
         let mut row = row.to_vec();
-        self.canonicalize(&mut row);
-        row == canonical
+        let splits = self.split(row[monitors_at]);
+        splits.into_iter().find_map(|monitors| {
+            row[monitors_at] = monitors;
+            (self.canonical_forms(&row) == canonical).then(|| row.clone())
+        })
     }
 
     /// Shifts all logical times so that the earliest is 0.
@@ -101,8 +138,8 @@ impl Worker<'_> {
         (local, inbox)
     }
 
-    /// The state with everybody one address further on.
-    fn rotated(&mut self, row: &[u32]) -> Vec<u32> {
+    /// The state with everybody one address further on; `None` if that cannot be known of the monitors.
+    fn rotated(&mut self, row: &[u32]) -> Option<Vec<u32>> {
         let (n, system) = (self.world.processes, &self.world.system);
         let tables = &mut self.symmetries;
         let mut rotated = row.to_vec();
@@ -117,12 +154,12 @@ impl Worker<'_> {
         let environment = self.world.environment_at();
         rotated[environment] = Environment(row[environment]).rotated(n).0;
         let monitors = self.world.monitors_at();
-        rotated[monitors] = *entry(&mut tables.rotated_monitors, row[monitors]).get_or_insert_with(|| {
-            let rotated = system.rotated_monitors(row[monitors]);
+        rotated[monitors] = (*entry(&mut tables.rotated_monitors, row[monitors]).get_or_insert_with(|| {
+            let rotated = system.rotated_monitors(row[monitors])?;
             let judgements = [rotated, row[monitors]].map(|monitors| system.judge(monitors));
             assert_eq!(judgements[0], judgements[1], "a monitor does not treat all processes alike");
-            rotated
-        });
-        rotated
+            Some(rotated)
+        }))?;
+        Some(rotated)
     }
 }

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::blocks::BlockTable;
 use super::canonical::SymmetryTable;
 use super::local_transition::{Habits, LocalKind, LocalTransition};
+use super::terms::TermTable;
 use super::{Expansion, Successors, World};
 use crate::environment::{Environment, Fault};
 use crate::inbox::Mail;
@@ -32,6 +33,9 @@ pub(crate) struct Worker<'w> {
     judged: Vec<Option<Judgement>>,
     pub(super) elapsed: FxHashMap<(u32, u64), u32>,
     pub(super) symmetries: SymmetryTable,
+    pub(super) terms: TermTable,
+    /// Room for the states whose terms are renamed.
+    pub(super) renamed: Vec<u32>,
     /// The kinds of status that some process came to.
     pub(crate) reached: u32,
     seen: Vec<bool>,
@@ -55,10 +59,16 @@ impl<'w> Worker<'w> {
             judged: Vec::new(),
             elapsed: FxHashMap::default(),
             symmetries: SymmetryTable::default(),
+            terms: TermTable::default(),
+            renamed: Vec::new(),
             reached: 0,
             seen: Vec::new(),
             scratch: vec![0; world.width()],
         }
+    }
+
+    pub(crate) fn world(&self) -> &'w World {
+        self.world
     }
 
     /// Collects every step out of `state`.
@@ -113,21 +123,24 @@ impl<'w> Worker<'w> {
         Ok(if owed == 0 { Expansion::Quiet } else { Expansion::Single })
     }
 
-    /// Collects the steps of one process, whose steps are an ample set.
+    /// Collects the steps of one process, whose steps are an ample set; says whether they may be: where a
+    /// step makes a term whose distance to others is open, a run may have to take the form that leads to
+    /// nothing new.
     pub(crate) fn expand_ample(
         &mut self,
         state: &[u32],
         address: usize,
         out: &mut Successors,
-    ) -> Result<(), Trouble> {
+    ) -> Result<bool, Trouble> {
         out.clear();
+        self.terms.has_forked = false;
         let environment = Environment(state[self.world.environment_at()]);
         for index in self.ordinary_transitions_of(situation(state, address))? {
             let transition = self.blocks.transitions[index as usize];
             self.take(out.begin(state), address, transition, environment);
         }
         self.canonicalize_all(out);
-        Ok(())
+        Ok(!self.terms.has_forked)
     }
 
     /// What is to be said of the monitors of a state.

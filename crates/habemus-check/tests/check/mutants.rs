@@ -61,6 +61,7 @@ fn cases() -> Vec<Case> {
             "one-leader-per-term",
             majority(3).with(crash_and_recover).with(steps(8)),
         ),
+        ("mutant-votes-twice", "one-leader-per-term", majority(3).with(steps(6))),
         ("mutant-no-term-check", "one-leader-per-term", majority(3).with(steps(7))),
         ("mutant-half-quorum", "one-leader-per-term", majority(2).with(steps(5))),
         ("mutant-first-heard", "agreement", model("large-group", 3)),

@@ -95,8 +95,8 @@ pub(crate) struct Check {
     /// Explore every order of events, even where it makes no difference.
     #[arg(long, help_heading = "Exploration")]
     no_reduction: bool,
-    /// Tell states apart that are equal up to a rotation of interchangeable processes, or up to a shift of all logical
-    /// clocks.
+    /// Tell states apart that are equal up to a rotation of interchangeable processes, up to a shift of all
+    /// logical clocks, or up to the names of terms.
     #[arg(long, help_heading = "Exploration")]
     no_symmetry: bool,
     /// How many threads explore [default: as many as there are cores]; with several, another counterexample of

@@ -16,8 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::{Agreement, Command, Output, Value};
+use crate::term::{Sort, TermInvariant, TermPart};
 use crate::topology::Complete;
-use crate::{Address, Context, Process, Suspicion};
+use crate::{Address, Context, Process, Suspicion, Term};
 
 mod acceptor;
 mod message;
@@ -104,7 +105,7 @@ pub struct Paxos {
     /// What is on stable storage.
     pub stable: Stable,
     /// The latest round heard of, to try a later one.
-    pub latest_round: u64,
+    pub latest_round: Term,
     /// What it does as leader.
     pub attempt: Attempt,
     /// Those that the detector suspects.
@@ -190,6 +191,44 @@ impl Process for Paxos {
                 self.informed.insert(from);
                 self.wait_if_needed(cx);
             }
+        }
+    }
+}
+
+impl TermInvariant for Paxos {
+    fn visit_terms(part: TermPart<'_, Self>, visit: &mut dyn FnMut(Sort, &mut Term)) {
+        match part {
+            TermPart::Process(process) => {
+                visit(Sort::ROUND, &mut process.latest_round);
+                process.stable.visit_terms(visit);
+                process.attempt.visit_terms(visit);
+            }
+            TermPart::Message(message) => message.visit_terms(visit),
+            TermPart::Timer(Timer::Retry) => {}
+            TermPart::Stable(stable) => stable.visit_terms(visit),
+        }
+    }
+}
+
+impl Stable {
+    fn visit_terms(&mut self, visit: &mut dyn FnMut(Sort, &mut Term)) {
+        visit(Sort::ROUND, &mut self.promised.round);
+        if let Some((ballot, _)) = &mut self.accepted {
+            visit(Sort::ROUND, &mut ballot.round);
+        }
+    }
+}
+
+impl Attempt {
+    fn visit_terms(&mut self, visit: &mut dyn FnMut(Sort, &mut Term)) {
+        match self {
+            Attempt::None => {}
+            Attempt::Preparing { ballot, promises } => {
+                visit(Sort::ROUND, &mut ballot.round);
+                let accepted = promises.values_mut().flatten();
+                accepted.for_each(|(ballot, _)| visit(Sort::ROUND, &mut ballot.round));
+            }
+            Attempt::Accepting { ballot, .. } => visit(Sort::ROUND, &mut ballot.round),
         }
     }
 }

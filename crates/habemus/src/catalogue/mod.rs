@@ -11,6 +11,7 @@ use crate::analysis::CostModel;
 use crate::property::Population;
 use crate::signatures::{self, Scheme};
 use crate::symmetry::{RotationSymmetric, ShiftInvariant, Symmetries};
+use crate::term::TermInvariant;
 use crate::{Id, ProblemKind, Process, System, SystemError};
 
 mod agreements;
@@ -305,6 +306,14 @@ impl<P: RotationSymmetric> Setup<P> {
     #[must_use]
     pub fn rotation_symmetric(self) -> Self {
         Setup { symmetries: self.symmetries.with_rotation(), ..self }
+    }
+}
+
+impl<P: TermInvariant> Setup<P> {
+    /// The same, with the symmetry of terms.
+    #[must_use]
+    pub fn term_invariant(self) -> Self {
+        Setup { symmetries: self.symmetries.with_terms(), ..self }
     }
 }
 

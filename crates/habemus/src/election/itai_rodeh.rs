@@ -14,8 +14,9 @@ use std::fmt;
 
 use super::{Command, Election, Output};
 use crate::symmetry::{Part, Rotation, RotationSymmetric};
+use crate::term::{Sort, TermInvariant, TermPart};
 use crate::topology::Ring;
-use crate::{Address, Context, Process};
+use crate::{Address, Context, Process, Term};
 
 /// The rules: identifiers are drawn, not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,7 +61,7 @@ crate::kinds!(Message: Candidate, Elected);
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Lot {
     /// The round in which it was drawn.
-    pub round: u32,
+    pub round: Term,
     /// The identifier drawn, below n.
     pub id: u32,
 }
@@ -108,7 +109,7 @@ impl Process for ItaiRodeh {
     fn on_command(&mut self, Command::Elect: Command, cx: &mut Context<'_, Self>) {
         // Whoever has passed a message on is part of an election already.
         if self.role == Role::Asleep {
-            self.stand(0, cx);
+            self.stand(Term::ZERO, cx);
         }
     }
 
@@ -124,6 +125,16 @@ impl Process for ItaiRodeh {
 impl RotationSymmetric for ItaiRodeh {
     fn rotate(_: Part<'_, Self>, _: &Rotation<'_>) {
         // Nobody is named.
+    }
+}
+
+impl TermInvariant for ItaiRodeh {
+    fn visit_terms(part: TermPart<'_, Self>, visit: &mut dyn FnMut(Sort, &mut Term)) {
+        match part {
+            TermPart::Process(ItaiRodeh { role: Role::Active(lot) })
+            | TermPart::Message(Message::Candidate { lot, .. }) => visit(Sort::ROUND, &mut lot.round),
+            TermPart::Process(_) | TermPart::Message(_) | TermPart::Timer(()) | TermPart::Stable(()) => {}
+        }
     }
 }
 
@@ -156,7 +167,8 @@ impl ItaiRodeh {
             (true, true) => self.become_leader(cx),
             (true, false) => {
                 let numbered = cx.config().variant != Variant::Unnumbered;
-                self.stand(mine.round.saturating_add(u32::from(numbered)), cx);
+                let next = mine.round.next().filter(|_| numbered);
+                self.stand(next.unwrap_or(mine.round), cx);
             }
         }
     }
@@ -171,7 +183,7 @@ impl ItaiRodeh {
     }
 
     /// Draws a lot and competes with it.
-    fn stand(&mut self, round: u32, cx: &mut Context<'_, Self>) {
+    fn stand(&mut self, round: Term, cx: &mut Context<'_, Self>) {
         let lot = Lot { round, id: cx.choose(cx.process_count() as u32) };
         self.role = Role::Active(lot);
         cx.send(cx.successor(), Message::Candidate { lot, hops: 1, unique: true });
@@ -208,8 +220,8 @@ mod tests {
         p
     }
 
-    fn candidate(round: u32, id: u32, hops: u32, unique: bool) -> Message {
-        Message::Candidate { lot: Lot { round, id }, hops, unique }
+    fn candidate(round: u64, id: u32, hops: u32, unique: bool) -> Message {
+        Message::Candidate { lot: Lot { round: Term::of(round), id }, hops, unique }
     }
 
     fn send(message: Message) -> Effect<ItaiRodeh> {
@@ -221,7 +233,7 @@ mod tests {
         let mut p = one_of_three(Variant::Numbered);
         p.will_choose([2]);
         assert_eq!(p.command(Command::Elect).effects, [send(candidate(0, 2, 1, true))]);
-        assert_eq!(p.process.role, Role::Active(Lot { round: 0, id: 2 }));
+        assert_eq!(p.process.role, Role::Active(Lot { round: Term::ZERO, id: 2 }));
         assert!(p.command(Command::Elect).is_empty(), "it stands already");
     }
 
@@ -254,7 +266,7 @@ mod tests {
         let mut p = active(Variant::Numbered);
         let step = p.message(Address(2), candidate(0, 1, 2, true));
         assert_eq!(step.effects, [send(candidate(0, 1, 3, false))]);
-        assert_eq!(p.process.role, Role::Active(Lot { round: 0, id: 1 }));
+        assert_eq!(p.process.role, Role::Active(Lot { round: Term::ZERO, id: 1 }));
     }
 
     #[test]

@@ -136,6 +136,13 @@ impl Problem for Election {
         })
     }
 
+    fn visit_terms(output: &mut Output, visit: &mut dyn FnMut(&mut u64)) {
+        match output {
+            Output::Leads { term } | Output::Follows { term, .. } => visit(term),
+            Output::Leaderless => {}
+        }
+    }
+
     fn next_command(_: &Status) -> Option<Command> {
         None
     }

@@ -298,7 +298,7 @@ mod tests {
     }
 
     fn request(time: u64) -> Message {
-        Message::Request(LamportClock(time))
+        Message::Request(LamportClock::at(time))
     }
 
     fn entered() -> Effect<Maekawa> {

@@ -211,7 +211,7 @@ mod tests {
     }
 
     fn at(time: u64) -> LamportClock {
-        LamportClock(time)
+        LamportClock::at(time)
     }
 
     fn entered(token: Option<u64>) -> Effect<RicartAgrawala> {

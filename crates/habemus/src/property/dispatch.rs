@@ -26,6 +26,14 @@ macro_rules! dispatch {
                 match self { $(Self::$monitor(monitor) => monitor.refused_writes(),)+ }
             }
 
+            fn visit_terms(&mut self, visit: &mut dyn FnMut(&mut u64)) {
+                match self { $(Self::$monitor(monitor) => monitor.visit_terms(visit),)+ }
+            }
+
+            fn split_off(&mut self) -> Option<Self> {
+                match self { $(Self::$monitor(monitor) => monitor.split_off().map(Self::$monitor),)+ }
+            }
+
             fn is_at_stake(&self, who: &$crate::property::Population) -> bool {
                 match self { $(Self::$monitor(monitor) => monitor.is_at_stake(who),)+ }
             }

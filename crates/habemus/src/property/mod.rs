@@ -128,6 +128,23 @@ pub trait Monitor<P: Problem> {
         0
     }
 
+    /// Visits the terms that it remembers, to rename them; those of outputs are renamed alike. A monitor does
+    /// nothing with terms but compare them.
+    fn visit_terms(&mut self, visit: &mut dyn FnMut(&mut u64)) {
+        let _ = visit;
+    }
+
+    /// Splits off a monitor that watches only what has been seen of one term, and forgets that term. What is
+    /// demanded of every term is broken if one of many monitors, each of a single term, says so; a driver
+    /// that explores every run may as well follow each of them alone, and none remembers more and more.
+    /// `None` where there is nothing to split off.
+    fn split_off(&mut self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// What to say of the property when the run is over.
     fn at_end(&self, end: End, who: &Population) -> Verdict;
 }

@@ -42,6 +42,26 @@ fn the_core_has_no_clock_no_thread_no_chance_and_no_input_or_output() {
     assert_none(&wrong);
 }
 
+/// What would let an algorithm read or make a time or a term: drivers need it, and may take states for one
+/// only because no algorithm does it.
+const OPAQUE: [&str; 4] = ["time_of(", "symmetry::shift(", "Term::of(", "LamportClock::at("];
+
+#[test]
+fn times_and_terms_are_opaque_to_algorithms() {
+    let folders = ["agreement", "detector", "election", "mutex"];
+    let sources = folders.map(|folder| files(&format!("crates/habemus/src/{folder}"), ".rs"));
+    let mut wrong = Vec::new();
+    for file in sources.iter().flatten().filter(|file| !file.is_test()) {
+        let tests = file.text.find("#[cfg(test)]\nmod tests").unwrap_or(file.text.len());
+        let before = file.text[..tests].lines().count();
+        for (number, line) in file.lines().take(before) {
+            let found = OPAQUE.iter().filter(|word| line.contains(**word));
+            wrong.extend(found.map(|word| format!("{}:{number}: {word}", file.path)));
+        }
+    }
+    assert_none(&wrong);
+}
+
 #[test]
 fn the_core_depends_on_nothing_but_optional_serde() {
     let manifest = &files("crates/habemus", "Cargo.toml")[0].text;

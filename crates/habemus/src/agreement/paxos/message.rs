@@ -2,14 +2,16 @@
 
 use std::fmt;
 
+use crate::Term;
 use crate::agreement::Value;
+use crate::term::Sort;
 
 /// The number of an attempt: a round, and who leads it, so that no two leaders have the same.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ballot {
     /// Counts attempts; 0 before the first.
-    pub round: u64,
+    pub round: Term,
     /// The identifier of the leader, to break ties.
     pub leader: u64,
 }
@@ -41,6 +43,25 @@ pub enum Message {
     Decide(Value),
     /// "I know."
     Learned,
+}
+
+impl Message {
+    /// Visits the rounds of its ballots.
+    pub(super) fn visit_terms(&mut self, visit: &mut dyn FnMut(Sort, &mut Term)) {
+        let mut visit = |ballot: &mut Ballot| visit(Sort::ROUND, &mut ballot.round);
+        match self {
+            Message::Prepare(ballot)
+            | Message::Accept(ballot, _)
+            | Message::Accepted(ballot)
+            | Message::Refuse(ballot)
+            | Message::Promise(ballot, None) => visit(ballot),
+            Message::Promise(ballot, Some((accepted, _))) => {
+                visit(ballot);
+                visit(accepted);
+            }
+            Message::Request(_) | Message::Decide(_) | Message::Learned => {}
+        }
+    }
 }
 crate::kinds!(Message: Request, Prepare, Promise, Accept, Accepted, Refuse, Decide, Learned);
 

@@ -50,7 +50,8 @@ impl Paxos {
 
     /// Begins a ballot later than any that it has heard of; its own promise comes first.
     pub(super) fn prepare(&mut self, cx: &mut Context<'_, Self>) {
-        self.latest_round = self.latest_round.max(self.stable.promised.round) + 1;
+        let latest = self.latest_round.max(self.stable.promised.round);
+        self.latest_round = latest.next().unwrap_or(latest);
         let Id(leader) = cx.id();
         let ballot = Ballot { round: self.latest_round, leader };
         self.stable.promised = ballot;

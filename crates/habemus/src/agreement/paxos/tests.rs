@@ -18,7 +18,7 @@ fn paxos(at: Address) -> Harness<Paxos> {
 }
 
 fn ballot(round: u64, leader: u64) -> Ballot {
-    Ballot { round, leader }
+    Ballot { round: Term::of(round), leader }
 }
 
 fn seven() -> Value {

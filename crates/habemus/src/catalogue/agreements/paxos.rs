@@ -83,7 +83,7 @@ pub(in crate::catalogue) fn build(
         retry: options.positive("retry")?.unwrap_or(default.retry),
     };
     let system: System<Paxos> = System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
-    stack::on_detector(Setup::new(entry, system, None, &shape), request, options)
+    stack::on_detector(Setup::new(entry, system, None, &shape).term_invariant(), request, options)
 }
 
 /// One proposes, the leader, or all do.

@@ -49,7 +49,7 @@ pub(in crate::catalogue) fn build(
     let config = Config { variant: options.choice("variant", &variants)?.unwrap_or_default() };
     let system: System<ItaiRodeh> = System::new(Ring::new(request.ids.len()), request.ids.clone(), config)?;
     // All are alike: none is better than another.
-    let setup = Setup::new(entry, system, None, &shape).rotation_symmetric();
+    let setup = Setup::new(entry, system, None, &shape).rotation_symmetric().term_invariant();
     stack::one_shot(setup, Ring::logical(request.ids.len()), request, options)
 }
 

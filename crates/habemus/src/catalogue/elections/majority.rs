@@ -48,6 +48,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             values: Values::Variants(&[
                 rules("complete"),
                 mutant("mutant-no-persisted-vote"),
+                mutant("mutant-votes-twice"),
                 mutant("mutant-no-term-check"),
                 mutant("mutant-half-quorum"),
                 mutant("mutant-unbound-recovery"),
@@ -112,7 +113,7 @@ pub(in crate::catalogue) fn build(
     let config = configure(options)?;
     let system: System<Majority> =
         System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
-    Ok(Setup { perpetual: true, ..Setup::new(entry, system, None, &shape) }.into())
+    Ok(Setup { perpetual: true, ..Setup::new(entry, system, None, &shape).term_invariant() }.into())
 }
 
 /// Who stands first wins if nobody stands beside it, whatever its identifier.
@@ -144,6 +145,7 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
     let variants = [
         ("complete", Variant::Complete),
         ("mutant-no-persisted-vote", Variant::NoPersistedVote),
+        ("mutant-votes-twice", Variant::VotesTwice),
         ("mutant-no-term-check", Variant::NoTermCheck),
         ("mutant-half-quorum", Variant::HalfQuorum),
         ("mutant-unbound-recovery", Variant::UnboundRecovery),

@@ -45,6 +45,9 @@ pub enum Variant {
     Complete,
     /// A mutant: a crash makes a process forget for whom it voted, kept to show that the checks catch it.
     NoPersistedVote,
+    /// A mutant: whoever asks gets the vote, also a second one in the same term, kept to show that the checks
+    /// catch it.
+    VotesTwice,
     /// A mutant: messages of older terms count, too, kept to show that the checks catch it.
     NoTermCheck,
     /// A mutant: half of the weight is enough, kept to show that the checks catch it.

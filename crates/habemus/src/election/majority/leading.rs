@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Majority, Message, Role, Timer, Variant};
 use crate::election::Output;
-use crate::{Address, Context};
+use crate::{Address, Context, Term};
 
 impl Majority {
     pub(super) fn is_leader(&self) -> bool {
@@ -13,7 +13,7 @@ impl Majority {
     }
 
     pub(super) fn become_leader(&mut self, cx: &mut Context<'_, Self>) {
-        self.role = Role::Leader { round: 0, heard: BTreeMap::new() };
+        self.role = Role::Leader { round: Term::ZERO, heard: BTreeMap::new() };
         cx.cancel_timer(Timer::Election);
         if !cx.config().lease {
             self.tell(Some(cx.me()), cx);
@@ -23,15 +23,15 @@ impl Majority {
 
     pub(super) fn beat(&mut self, cx: &mut Context<'_, Self>) {
         let Role::Leader { round, .. } = &mut self.role else { return };
-        *round += 1;
+        *round = round.next().unwrap_or(*round);
         let (term, round) = (self.stable.term, *round);
         cx.broadcast(&Message::Heartbeat { term, round });
         cx.set_timer(Timer::Beat, cx.config().interval);
         cx.set_timer(Timer::Reliance { term, round }, cx.config().reliance());
-        self.lead_if_heard_since(1, cx);
+        self.lead_if_heard_after(Term::ZERO, cx);
     }
 
-    pub(super) fn on_heard(&mut self, from: Address, round: u64, cx: &mut Context<'_, Self>) {
+    pub(super) fn on_heard(&mut self, from: Address, round: Term, cx: &mut Context<'_, Self>) {
         let Role::Leader { heard, .. } = &mut self.role else { return };
         let latest = heard.entry(from).or_default();
         *latest = round.max(*latest);
@@ -39,14 +39,14 @@ impl Majority {
             cx.set_timer(Timer::Reliance { term: self.stable.term, round }, cx.config().reliance());
         }
         if self.leader.is_none() {
-            self.lead_if_heard_since(1, cx);
+            self.lead_if_heard_after(Term::ZERO, cx);
         }
     }
 
-    /// Leads if a quorum, itself included, has answered this heartbeat or a later one; says whether it has.
-    fn lead_if_heard_since(&mut self, first: u64, cx: &mut Context<'_, Self>) -> bool {
+    /// Leads if a quorum, itself included, has answered a later heartbeat than this one; says whether it has.
+    fn lead_if_heard_after(&mut self, last: Term, cx: &mut Context<'_, Self>) -> bool {
         let Role::Leader { heard, .. } = &self.role else { return false };
-        let lately = heard.iter().filter(|(_, round)| **round >= first).map(|(&address, _)| address);
+        let lately = heard.iter().filter(|(_, round)| **round > last).map(|(&address, _)| address);
         let quorum = cx.config().is_quorum(lately.chain([cx.me()]), cx.process_count());
         if quorum {
             self.tell(Some(cx.me()), cx);
@@ -55,8 +55,8 @@ impl Majority {
     }
 
     /// The answers to this heartbeat count no more. A quorum must have answered a later one.
-    pub(super) fn on_reliance_over(&mut self, term: u64, round: u64, cx: &mut Context<'_, Self>) {
-        if term == self.stable.term && self.is_leader() && !self.lead_if_heard_since(round + 1, cx) {
+    pub(super) fn on_reliance_over(&mut self, term: Term, round: Term, cx: &mut Context<'_, Self>) {
+        if term == self.stable.term && self.is_leader() && !self.lead_if_heard_after(round, cx) {
             self.step_down(cx);
         }
     }
@@ -92,7 +92,13 @@ impl Majority {
         }
     }
 
-    pub(super) fn on_heartbeat(&mut self, from: Address, term: u64, round: u64, cx: &mut Context<'_, Self>) {
+    pub(super) fn on_heartbeat(
+        &mut self,
+        from: Address,
+        term: Term,
+        round: Term,
+        cx: &mut Context<'_, Self>,
+    ) {
         if self.is_leader() {
             return; // A term has one leader: only a mutant comes here.
         }
@@ -139,7 +145,7 @@ impl Majority {
             return;
         }
         self.leader = leader;
-        let term = self.stable.term;
+        let term = self.stable.term.number();
         cx.output(match leader {
             None => Output::Leaderless,
             Some(leader) if leader == cx.me() => Output::Leads { term },

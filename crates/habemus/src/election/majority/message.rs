@@ -1,6 +1,7 @@
 //! What the processes of a majority election say.
 
-use crate::Address;
+use crate::term::Sort;
+use crate::{Address, Term};
 
 /// What processes send each other. S4: "o mandato é associado a todas as comunicações".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -10,41 +11,41 @@ pub enum Message {
     /// misses a leader, too.
     PreVote {
         /// The present term of the sender.
-        term: u64,
+        term: Term,
     },
     /// "I would." It binds nobody.
     PreGranted {
         /// The present term.
-        term: u64,
+        term: Term,
     },
     /// "Vote for me." [`Granted`](Message::Granted) answers it, from whoever has not voted in this term.
     VoteForMe {
         /// The term that the sender would lead.
-        term: u64,
+        term: Term,
     },
     /// "You have my vote."
     Granted {
         /// The term in which it counts.
-        term: u64,
+        term: Term,
     },
     /// "I lead." [`Heard`](Message::Heard) answers it.
     Heartbeat {
         /// The term that the sender leads.
-        term: u64,
+        term: Term,
         /// Which heartbeat of this term it is, counted from 1.
-        round: u64,
+        round: Term,
     },
     /// "I have heard you, and am bound to you for a while."
     Heard {
         /// The term.
-        term: u64,
+        term: Term,
         /// The heartbeat that is answered.
-        round: u64,
+        round: Term,
     },
     /// "I lead no longer, and you are not bound to me." The heir stands for election at once; nothing answers it.
     Resign {
         /// The term that the sender led.
-        term: u64,
+        term: Term,
         /// Who is to stand.
         heir: Address,
     },
@@ -52,13 +53,13 @@ pub enum Message {
     /// a process of a newer term than the leader's could never follow anybody.
     Outdated {
         /// The newer term.
-        term: u64,
+        term: Term,
     },
 }
 
 impl Message {
     /// The term of the sender, or the one that it would lead.
-    pub fn term(self) -> u64 {
+    pub fn term(self) -> Term {
         match self {
             Message::PreVote { term }
             | Message::PreGranted { term }
@@ -68,6 +69,22 @@ impl Message {
             | Message::Heard { term, .. }
             | Message::Resign { term, .. }
             | Message::Outdated { term } => term,
+        }
+    }
+
+    /// Visits its terms and rounds.
+    pub(super) fn visit_terms(&mut self, visit: &mut dyn FnMut(Sort, &mut Term)) {
+        match self {
+            Message::PreVote { term }
+            | Message::PreGranted { term }
+            | Message::VoteForMe { term }
+            | Message::Granted { term }
+            | Message::Resign { term, .. }
+            | Message::Outdated { term } => visit(Sort::TERM, term),
+            Message::Heartbeat { term, round } | Message::Heard { term, round } => {
+                visit(Sort::TERM, term);
+                visit(Sort::ROUND, round);
+            }
         }
     }
 
@@ -102,6 +119,10 @@ impl crate::Message for Message {
 
     /// The first heartbeat announces the leader; the others are background traffic.
     fn is_background(&self) -> bool {
-        matches!(self, Message::Heartbeat { round, .. } | Message::Heard { round, .. } if *round > 1)
+        let first = Term::ZERO.next();
+        match self {
+            Message::Heartbeat { round, .. } | Message::Heard { round, .. } => Some(*round) > first,
+            _ => false,
+        }
     }
 }

@@ -19,8 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::{Command, Election, Output};
+use crate::term::{Sort, TermInvariant, TermPart};
 use crate::topology::Complete;
-use crate::{Address, Context, Process, System, Topology};
+use crate::{Address, Context, Process, System, Term, Topology};
 
 mod config;
 mod leading;
@@ -41,9 +42,9 @@ pub enum Timer {
     /// When a heartbeat's answers are no longer to be relied on.
     Reliance {
         /// The term in which it was sent: a later leadership is not concerned.
-        term: u64,
+        term: Term,
         /// Which heartbeat.
-        round: u64,
+        round: Term,
     },
 }
 
@@ -52,7 +53,7 @@ pub enum Timer {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Stable {
     /// The latest term heard of.
-    pub term: u64,
+    pub term: Term,
     /// Who got the vote in it, if anybody.
     pub voted_for: Option<Address>,
 }
@@ -75,9 +76,9 @@ pub enum Role {
     /// It was elected; with a lease, it leads once a quorum has heard of it.
     Leader {
         /// The heartbeats sent in this term.
-        round: u64,
+        round: Term,
         /// The latest heartbeat that each follower has answered.
-        heard: BTreeMap<Address, u64>,
+        heard: BTreeMap<Address, Term>,
     },
 }
 
@@ -194,6 +195,27 @@ impl Process for Majority {
     }
 }
 
+impl TermInvariant for Majority {
+    fn visit_terms(part: TermPart<'_, Self>, visit: &mut dyn FnMut(Sort, &mut Term)) {
+        match part {
+            TermPart::Process(process) => {
+                visit(Sort::TERM, &mut process.stable.term);
+                if let Role::Leader { round, heard } = &mut process.role {
+                    visit(Sort::ROUND, round);
+                    heard.values_mut().for_each(|round| visit(Sort::ROUND, round));
+                }
+            }
+            TermPart::Message(message) => message.visit_terms(visit),
+            TermPart::Timer(Timer::Reliance { term, round }) => {
+                visit(Sort::TERM, term);
+                visit(Sort::ROUND, round);
+            }
+            TermPart::Timer(Timer::Election | Timer::Loyalty | Timer::Beat) => {}
+            TermPart::Stable(stable) => visit(Sort::TERM, &mut stable.term),
+        }
+    }
+}
+
 /// Elections; what comes after them is in `leading`.
 impl Majority {
     /// With a lease no vote is given while a leader was heard of; without, only no encouragement, see
@@ -214,7 +236,7 @@ impl Majority {
         self.on_pre_granted(cx.me(), cx);
     }
 
-    fn on_pre_vote(&mut self, from: Address, term: u64, cx: &mut Context<'_, Self>) {
+    fn on_pre_vote(&mut self, from: Address, term: Term, cx: &mut Context<'_, Self>) {
         if !self.loyal && !self.is_leader() {
             cx.send(from, Message::PreGranted { term });
         }
@@ -231,7 +253,7 @@ impl Majority {
     /// S4: "é necessário que rodadas sucessivas do algoritmo invalidem as eleições anteriores".
     fn become_candidate(&mut self, cx: &mut Context<'_, Self>) {
         // The last term cannot be used twice; it would take longer than the universe to reach it.
-        let Some(term) = self.stable.term.checked_add(1) else { return };
+        let Some(term) = self.stable.term.next() else { return };
         self.store(Stable { term, voted_for: Some(cx.me()) }, cx);
         self.role = Role::Candidate { votes: BTreeSet::new() };
         cx.broadcast(&Message::VoteForMe { term });
@@ -239,8 +261,9 @@ impl Majority {
         self.on_granted(cx.me(), cx);
     }
 
-    fn on_vote_for_me(&mut self, from: Address, term: u64, cx: &mut Context<'_, Self>) {
-        if self.stable.voted_for.is_some_and(|other| other != from) {
+    fn on_vote_for_me(&mut self, from: Address, term: Term, cx: &mut Context<'_, Self>) {
+        let is_bound = self.stable.voted_for.is_some_and(|other| other != from);
+        if is_bound && cx.config().variant != Variant::VotesTwice {
             return; // One vote in a term; silence is refusal enough.
         }
         self.store(Stable { voted_for: Some(from), ..self.stable }, cx);
@@ -258,7 +281,7 @@ impl Majority {
     }
 
     /// A newer term: whatever one was in the older one is over.
-    fn enter(&mut self, term: u64, cx: &mut Context<'_, Self>) {
+    fn enter(&mut self, term: Term, cx: &mut Context<'_, Self>) {
         self.store(Stable { term, voted_for: None }, cx);
         if self.is_leader() {
             self.step_down(cx);

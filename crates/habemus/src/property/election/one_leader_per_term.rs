@@ -14,6 +14,8 @@ use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verd
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OneLeaderPerTerm {
     leaders: BTreeMap<u64, Address>,
+    /// Whether only the terms that have had a leader by now are watched.
+    is_closed: bool,
 }
 
 impl Monitor<Election> for OneLeaderPerTerm {
@@ -29,7 +31,8 @@ impl Monitor<Election> for OneLeaderPerTerm {
         let ObservedEvent::Output(&Output::Leads { term }) = seen.what else {
             return Ok(());
         };
-        if term == 0 {
+        // Term 0 stands for no terms.
+        if term == 0 || (self.is_closed && !self.leaders.contains_key(&term)) {
             return Ok(());
         }
         let first = *self.leaders.entry(term).or_insert(seen.process);
@@ -38,6 +41,19 @@ impl Monitor<Election> for OneLeaderPerTerm {
         }
         let (second, first, time) = (who.id(seen.process), who.id(first), at(seen.at));
         Err(Violation(format!("{second} led term {term} {time}, which {first} had led before")))
+    }
+
+    fn visit_terms(&mut self, visit: &mut dyn FnMut(&mut u64)) {
+        let renamed = std::mem::take(&mut self.leaders).into_iter().map(|(mut term, leader)| {
+            visit(&mut term);
+            (term, leader)
+        });
+        self.leaders = renamed.collect();
+    }
+
+    fn split_off(&mut self) -> Option<Self> {
+        let (term, leader) = if self.is_closed { None } else { self.leaders.pop_first() }?;
+        Some(OneLeaderPerTerm { leaders: BTreeMap::from([(term, leader)]), is_closed: true })
     }
 
     fn is_at_stake(&self, _: &Population) -> bool {
@@ -72,6 +88,23 @@ mod tests {
         run.crash(1);
         run.output(2, Output::Leads { term: 4 });
         assert_eq!(run.violation(), Some("2 led term 4 at 5ms, which 1 had led before"));
+    }
+
+    #[test]
+    fn who_watches_one_term_only_sees_what_concerns_it() {
+        let mut run = Rehearsal::started([1, 2], |_| OneLeaderPerTerm::default());
+        run.output(1, Output::Leads { term: 4 });
+        let of_four = run.monitor.split_off().expect("a term has had its leader");
+        assert_eq!((run.monitor.split_off(), of_four.clone().split_off()), (None, None));
+        // The one that goes on has forgotten that term, and the other minds no other.
+        run.output(2, Output::Leads { term: 4 });
+        assert_eq!(run.violation(), None);
+        run.monitor = of_four;
+        run.output(1, Output::Leads { term: 5 });
+        run.output(2, Output::Leads { term: 5 });
+        assert_eq!(run.violation(), None);
+        run.output(2, Output::Leads { term: 4 });
+        assert!(run.violation().is_some());
     }
 
     #[test]
