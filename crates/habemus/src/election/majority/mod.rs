@@ -176,7 +176,7 @@ impl Process for Majority {
     }
 
     fn leadership(&self, system: &System<Self>) -> Option<Output> {
-        let term = self.stable.term;
+        let term = self.stable.term.number();
         let said = match self.leader {
             None => Output::Leaderless,
             Some(_) if self.is_leader() => Output::Leads { term },
@@ -187,7 +187,7 @@ impl Process for Majority {
 
     /// It has voted in its term, for somebody whose address may be another's now: it goes on in the next.
     fn renumbered(Stable { term, .. }: Stable) -> Option<Stable> {
-        Some(Stable { term: term.checked_add(1)?, voted_for: None })
+        Some(Stable { term: term.next()?, voted_for: None })
     }
 
     fn longest_lease(system: &System<Self>) -> Option<Duration> {
@@ -291,12 +291,12 @@ impl Majority {
     }
 
     /// The latest heartbeat of this term that a quorum has answered, the leader itself included.
-    fn relied_on(&self, system: &System<Self>) -> Option<u64> {
+    fn relied_on(&self, system: &System<Self>) -> Option<Term> {
         let Role::Leader { round, heard } = &self.role else { return None };
         let me = self.leader?;
-        let mut rounds: Vec<u64> = heard.values().copied().chain([*round]).collect();
+        let mut rounds: Vec<Term> = heard.values().copied().chain([*round]).collect();
         rounds.sort_unstable();
-        let quorum = |first: &u64| {
+        let quorum = |first: &Term| {
             let lately = heard.iter().filter(|(_, round)| **round >= *first).map(|(&address, _)| address);
             system.config.is_quorum(lately.chain([me]), system.topology.present())
         };

@@ -399,20 +399,20 @@ fn a_resignation_of_the_past_frees_nobody() {
 fn the_lease_ends_with_the_latest_heartbeat_that_a_quorum_has_answered() {
     let mut p = three(Config { pre_vote: false, ..Config::default() });
     p.command(Command::Elect);
-    p.message(Address(0), Message::Granted { term: 1 });
-    p.message(Address(1), Message::Granted { term: 1 });
+    p.message(Address(0), Message::Granted { term: Term::of(1) });
+    p.message(Address(1), Message::Granted { term: Term::of(1) });
     let lease = |p: &Harness<Majority>| p.asked(Majority::lease);
-    let until = |round| Some(Timer::Reliance { term: 1, round });
-    p.message(Address(0), Message::Heard { term: 1, round: 1 });
+    let until = |round| Some(Timer::Reliance { term: Term::of(1), round: Term::of(round) });
+    p.message(Address(0), Message::Heard { term: Term::of(1), round: Term::of(1) });
     assert_eq!((lease(&p), p.asked(Majority::leadership)), (None, Some(Output::Leaderless)), "no quorum yet");
-    p.message(Address(1), Message::Heard { term: 1, round: 1 });
+    p.message(Address(1), Message::Heard { term: Term::of(1), round: Term::of(1) });
     assert_eq!((lease(&p), p.asked(Majority::leadership)), (until(1), Some(Output::Leads { term: 1 })));
     p.timer(Timer::Beat);
-    p.message(Address(0), Message::Heard { term: 1, round: 2 });
+    p.message(Address(0), Message::Heard { term: Term::of(1), round: Term::of(2) });
     assert_eq!(lease(&p), until(1), "one answer is no quorum");
-    p.message(Address(4), Message::Heard { term: 1, round: 2 });
+    p.message(Address(4), Message::Heard { term: Term::of(1), round: Term::of(2) });
     assert_eq!(lease(&p), until(2));
-    p.timer(Timer::Reliance { term: 1, round: 2 });
+    p.timer(Timer::Reliance { term: Term::of(1), round: Term::of(2) });
     assert_eq!((lease(&p), p.asked(Majority::leadership)), (None, Some(Output::Leaderless)));
 }
 
@@ -420,13 +420,16 @@ fn the_lease_ends_with_the_latest_heartbeat_that_a_quorum_has_answered() {
 fn without_a_lease_no_time_ends_what_a_leader_says() {
     let mut p = three(bare());
     p.command(Command::Elect);
-    p.message(Address(0), Message::Granted { term: 1 });
-    assert_eq!(p.message(Address(1), Message::Granted { term: 1 }).outputs(), [Output::Leads { term: 1 }]);
+    p.message(Address(0), Message::Granted { term: Term::of(1) });
+    assert_eq!(
+        p.message(Address(1), Message::Granted { term: Term::of(1) }).outputs(),
+        [Output::Leads { term: 1 }]
+    );
     assert_eq!((p.asked(Majority::lease), p.asked(Majority::leadership)), (None, None));
 }
 
 #[test]
 fn who_goes_on_among_others_has_voted_for_nobody_in_a_term_of_its_own() {
-    let stable = Stable { term: 7, voted_for: Some(Address(4)) };
-    assert_eq!(Majority::renumbered(stable), Some(Stable { term: 8, voted_for: None }));
+    let stable = Stable { term: Term::of(7), voted_for: Some(Address(4)) };
+    assert_eq!(Majority::renumbered(stable), Some(Stable { term: Term::of(8), voted_for: None }));
 }
