@@ -1,6 +1,6 @@
 //! From a state back to the beginning, and forward again step by step.
 
-use crate::explore::Explored;
+use crate::explore::{Explored, intact};
 use crate::protocol::{Transition, Trouble};
 use crate::visited::StateId;
 use crate::world::{Successors, Worker, World};
@@ -48,6 +48,7 @@ pub(crate) fn path_through(world: &World, explored: &Explored, states: &[StateId
     let mut worker = Worker::new(world, explored.search);
     let mut successors = Successors::labelled();
     let first = explored.visited.state(states[0]);
+    intact(&explored.visited)?;
     let initial = explored.initial.iter().find(|initial| worker.is_canonically(&initial.row, &first));
     let initial = initial.expect("a state without a parent is an initial one");
     let mut row = initial.row.clone();
@@ -55,6 +56,7 @@ pub(crate) fn path_through(world: &World, explored: &Explored, states: &[StateId
     for &state in &states[1..] {
         // What was kept is the canonical form: the run may be a shift or a rotation of it by now.
         let canonical = explored.visited.state(state);
+        intact(&explored.visited)?;
         worker.expand_plainly(&row, &mut successors)?;
         let transitions = successors.transitions.as_deref().unwrap_or_default();
         let mut single = successors.states.chunks_exact(world.width()).zip(transitions);
