@@ -14,5 +14,6 @@ mod reduction;
 mod replay;
 mod rival;
 mod rotation;
+mod spill;
 mod starts;
 mod toy;
