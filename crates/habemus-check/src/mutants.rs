@@ -1,14 +1,15 @@
 //! Mutation testing: algorithms that break a rule of their own, and whether anybody notices.
 //!
-//! *Planted* mutants are variants of the catalogue, each with a model that catches it. *Generated* ones need no line of the
-//! algorithm: behind [`Handlers`] every process is a number, and what a handler asks for is a list of effects, so that one
-//! combinator changes any of them. What can be changed is found by watching the algorithm itself in its models: each kind of
-//! event, with each kind of message, timer and output that came of it.
+//! *Planted* mutants are variants of the catalogue, each with a model that catches it. *Generated* ones need
+//! no line of the algorithm: behind [`Handlers`] every process is a number, and what a handler asks for is a
+//! list of effects, so that one combinator changes any of them. What can be changed is found by watching the
+//! algorithm itself in its models: each kind of event, with each kind of message, timer and output that came
+//! of it.
 //!
-//! A mutant is caught by a model if something is broken there that the algorithm keeps. If it did nothing else than the
-//! algorithm in any run, it is the algorithm. If all its runs were covered and everything holds in them, it is harmless as far
-//! as these models go. Otherwise it has survived. Whoever survives, harmless or not, is either caught by a new model, or
-//! [explained](explanations).
+//! A mutant is caught by a model if something is broken there that the algorithm keeps. If it did nothing
+//! else than the algorithm in any run, it is the algorithm. If all its runs were covered and everything holds
+//! in them, it is harmless as far as these models go. Otherwise it has survived. Whoever survives, harmless
+//! or not, is either caught by a new model, or [explained](explanations).
 
 mod model;
 mod models;
@@ -100,7 +101,8 @@ impl Subject {
     pub fn new(entry: &'static Entry, states: u64) -> Self {
         let mut stages: Vec<Rehearsed> =
             models(entry).iter().filter_map(|model| Rehearsed::new(model, states)).collect();
-        // What is soon explored may catch most of them. Where it never ends, little is proved, and a few models will do.
+        // What is soon explored may catch most of them. Where it never ends, little is proved, and a few
+        // models will do.
         stages.sort_by_key(|rehearsed| (rehearsed.report.extent == Extent::Bounded, rehearsed.report.states));
         let covered = stages.partition_point(|rehearsed| rehearsed.report.extent != Extent::Bounded);
         stages.truncate(covered + MAX_BOUNDED);
@@ -140,8 +142,8 @@ impl Subject {
 }
 
 impl Subject {
-    /// Tries the algorithm once more in every model, until one notices a difference: for whoever changes what its sources
-    /// do while the program runs.
+    /// Tries the algorithm once more in every model, until one notices a difference: for whoever changes what
+    /// its sources do while the program runs.
     pub fn try_itself(&self) -> Fate {
         let mut is_covered = true;
         for stage in &self.stages {
@@ -208,13 +210,14 @@ impl Stage {
 }
 
 impl Rehearsed {
-    /// Explores the algorithm itself; `None` if it cannot be under such circumstances, or keeps nothing there.
+    /// Explores the algorithm itself; `None` if it cannot be under such circumstances, or keeps nothing
+    /// there.
     fn new(model: &Model, states: u64) -> Option<Self> {
         let system = catalogue::build(&model.request()).ok()?.accept(Erase).ok()?;
-        let most = model.setting.max_states.map_or(states, |max| max.min(states));
+        let max_states = model.setting.max_states.map_or(states, |max| max.min(states));
         let mut stage = Stage {
             name: model.name.clone(),
-            setting: Setting { max_states: Some(most), keep_going: true, ..model.setting.clone() },
+            setting: Setting { max_states: Some(max_states), keep_going: true, ..model.setting.clone() },
             handlers: Arc::from((system.handlers)()),
             facts: system.facts,
             habits: Arc::default(),

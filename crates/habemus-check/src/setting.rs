@@ -55,8 +55,8 @@ pub struct Setting {
 pub struct Spill {
     /// Where they go. Files there have no name, where the system allows it, and are gone when the check ends.
     pub directory: PathBuf,
-    /// How many bytes of states are kept in memory until they go there. The search itself needs memory as well: with half of
-    /// [`Setting::max_memory`] there is some for both.
+    /// How many bytes of states are kept in memory until they go there. The search itself needs memory as well:
+    /// with half of [`Setting::max_memory`] there is some for both.
     pub after: u64,
 }
 

@@ -1,7 +1,8 @@
-//! Whether small models notice that a rule of an algorithm is broken: it is compiled with the mutants in the sources.
+//! Whether small models notice that a rule of an algorithm is broken: it is compiled with the mutants in the
+//! sources.
 //!
-//! Its arguments are the states after which a model is left, an algorithm, and the numbers of mutants. For each it prints
-//! what became of it, and goes on to the next.
+//! Its arguments are the states after which a model is left, an algorithm, and the numbers of mutants. For
+//! each it prints what became of it, and goes on to the next.
 
 use std::io::Write;
 

@@ -9,7 +9,8 @@ use crate::guarantees::{self, FAULTS, Fault};
 use crate::selection::NEEDS_CLOCKS;
 use crate::setting::{ANY_NUMBER, Properties, Setting, Start, Timers};
 
-/// The models of the table of guarantees, those of planted mutants, and every fault among few processes of which few begin.
+/// The models of the table of guarantees, those of planted mutants, and every fault among few processes of
+/// which few begin.
 pub(super) fn models(entry: &'static Entry) -> Vec<Model> {
     let rows = guarantees::models().into_iter();
     let rows = rows.filter(|row| row.entry.name == entry.name && row.variant.is_none());

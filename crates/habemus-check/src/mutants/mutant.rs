@@ -76,8 +76,8 @@ pub enum Change {
 }
 
 impl Change {
-    /// Whether it does no more than to do the same once more. A network does that as well, and whoever withstands it need
-    /// not be ashamed.
+    /// Whether it does no more than to do the same once more. A network does that as well, and whoever
+    /// withstands it need not be ashamed.
     pub fn is_redundant(&self) -> bool {
         matches!(self, Change::Twice | Change::SendTwice(_) | Change::SaidTwice(_))
     }

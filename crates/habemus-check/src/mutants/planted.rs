@@ -5,7 +5,8 @@ use habemus::Address;
 use super::model::{Model, model};
 use crate::setting::{DeliveryOrder, Setting, Start, Timers};
 
-/// A mutant of the catalogue, the property by which it is caught, and where. The algorithm itself is not caught there.
+/// A mutant of the catalogue, the property by which it is caught, and where. The algorithm itself is not
+/// caught there.
 #[derive(Clone, Debug)]
 pub struct Planted {
     /// The name of the variant.

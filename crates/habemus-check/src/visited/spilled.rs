@@ -1,9 +1,9 @@
 //! States for which memory has no room, in files.
 //!
-//! A shard that is spilled appends its rows to one file, each with its parent, and merges its hashes in order into another. A
-//! state is looked for by one binary search in memory, over the first hash of every block, and by reading that one block; its
-//! row is read only where the hash is the same. Nothing is compared by its hash alone: on disk, too, no state is ever taken
-//! for another.
+//! A shard that is spilled appends its rows to one file, each with its parent, and merges its hashes in order
+//! into another. A state is looked for by one binary search in memory, over the first hash of every block,
+//! and by reading that one block; its row is read only where the hash is the same. Nothing is compared by its
+//! hash alone: on disk, too, no state is ever taken for another.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};

@@ -37,8 +37,8 @@ fn every_mutant_is_caught_where_the_algorithm_itself_is_not() {
     }
 }
 
-/// The generated mutants that are tried here: every so many of these algorithms, each in models of so many states. The command
-/// `habemus mutants` tries all of them in larger ones.
+/// The generated mutants that are tried here: every so many of these algorithms, each in models of so many
+/// states. The command `habemus mutants` tries all of them in larger ones.
 const SAMPLE: [(&str, usize); 10] = [
     ("all-to-all", 3),
     ("chang-roberts", 6),
