@@ -20,8 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         habemus::mutant::wake(number.parse()?);
         let fate = match subject.try_itself() {
             Fate::Caught { model, by, .. } => format!("caught\t{model}: {by}"),
-            Fate::Same | Fate::Harmless => "harmless\t".to_owned(),
-            Fate::Survived => "survived\t".to_owned(),
+            _ => "not caught\t".to_owned(),
         };
         println!("{number}\t{fate}");
         std::io::stdout().flush()?;
