@@ -157,7 +157,7 @@ pub fn target(copy: &Path) -> PathBuf {
 
 fn compile(copy: &Path) -> Result<Errors, String> {
     let output = Command::new("cargo")
-        .args(["check", "-p", "habemus", "--message-format=json", "--quiet"])
+        .args(["check", "-p", "habemus", "--lib", "--profile", "test", "--message-format=json", "--quiet"])
         .current_dir(copy)
         .env("CARGO_TARGET_DIR", target(copy))
         .output()
