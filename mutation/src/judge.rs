@@ -156,7 +156,7 @@ fn passes(tests: &Path, file: &str, number: u32) -> bool {
     for _ in 0..600 {
         match child.try_wait() {
             Ok(Some(status)) => return status.success(),
-            Ok(None) => std::thread::sleep(Duration::from_millis(if number == 0 { 100 } else { 20 })),
+            Ok(None) => std::thread::sleep(Duration::from_millis(50)),
             Err(_) => break,
         }
     }

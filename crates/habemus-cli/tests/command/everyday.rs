@@ -246,6 +246,16 @@ fn senseless_checks_are_refused() {
 }
 
 #[test]
+fn mutants_are_counted_and_survivors_have_a_name() {
+    let output = habemus(&["mutants", "all-to-all", "--states", "100"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("all-to-all") && text.contains(" caught"), "{text}");
+    let survive = text.lines().filter(|line| line.contains('✗')).count();
+    assert!(text.contains(&format!("{survive} survive without an explanation")), "{text}");
+    assert_eq!(output.status.code(), Some(i32::from(survive > 0)), "{text}");
+}
+
+#[test]
 fn the_record_of_guarantees_can_be_read_and_rechecked() {
     let table = succeeds(&["guarantees", "--recorded"]);
     assert!(table.contains("ricart-agrawala") && table.contains("a lost message"), "{table}");
