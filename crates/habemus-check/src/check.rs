@@ -74,7 +74,7 @@ pub(crate) struct ErasedSystem {
 }
 
 impl ErasedSystem {
-    fn check(&self, setting: &Setting, handle: &CheckHandle) -> Result<CheckReport, CheckError> {
+    pub(crate) fn check(&self, setting: &Setting, handle: &CheckHandle) -> Result<CheckReport, CheckError> {
         let setting = fit(&self.facts, setting)?;
         let selection = Selection::new(&self.facts, &setting)?;
         self.check_reproducibly(&setting, &selection, handle)

@@ -42,8 +42,12 @@ impl<'a> Patience<'a> {
 
     /// Whether there is room for so many bytes more.
     pub(crate) fn has_room(&self, visited: &Visited, bytes: u64) -> bool {
-        if self.max_memory.is_some_and(|max| memory(visited).saturating_add(bytes) >= max) {
-            self.over.set(Some(Stop::Memory));
+        let is_full = || self.max_memory.is_some_and(|max| memory(visited).saturating_add(bytes) >= max);
+        if is_full() {
+            visited.spill();
+            if is_full() {
+                self.over.set(Some(Stop::Memory));
+            }
         }
         self.over.get().is_none()
     }
@@ -153,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_search_for_cycles_ends_where_memory_ends_or_when_it_is_stopped() {
-        let (visited, handle) = (Visited::new(4), CheckHandle::default());
+        let (visited, handle) = (Visited::new(4, None), CheckHandle::default());
         let free = Patience::new(None, &handle);
         assert!(free.has_room(&visited, 1 << 40) && free.go_on(&visited));
         let bounded = Patience::new(Some(1 << 40), &handle);

@@ -72,6 +72,12 @@ pub enum CheckError {
         /// The event.
         event: String,
     },
+    /// States could not be written to disk, or not be read again.
+    #[error("states that memory has no room for cannot be kept on disk: {reason}")]
+    Files {
+        /// What the system says.
+        reason: String,
+    },
 }
 
 impl From<Trouble> for CheckError {
@@ -84,6 +90,7 @@ impl From<Trouble> for CheckError {
             }
             Trouble::NotTermInvariant { process, event } => CheckError::NotTermInvariant { process, event },
             Trouble::NoLink { process, to, event } => CheckError::NoLink { process, to, event },
+            Trouble::Files { reason } => CheckError::Files { reason },
         }
     }
 }

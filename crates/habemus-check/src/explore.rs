@@ -117,7 +117,8 @@ pub(crate) fn explore(
     enough: usize,
     handle: &CheckHandle,
 ) -> Result<Explored, Trouble> {
-    let visited = Visited::new(world.width());
+    let directory = world.setting.spill.as_ref().map(|spill| &*spill.directory);
+    let visited = Visited::new(world.width(), directory);
     let (initial, mut reached) = world.initial_states()?;
     let threads = world.setting.threads.max(1);
     let mut explorers: Vec<Explorer<'_>> = (0..threads)
@@ -131,7 +132,7 @@ pub(crate) fn explore(
     let mut lows = vec![0; SHARDS];
     let mut levels: Vec<Vec<usize>> = Vec::new();
     let stop = loop {
-        collect(&mut explorers, &visited, &mut violations);
+        collect(&mut explorers, &visited, &mut violations)?;
         if violations.len() >= enough {
             break Stop::Decided;
         }
@@ -165,6 +166,7 @@ pub(crate) fn explore(
                 results.fold(own, Result::and)
             })?;
         }
+        intact(&visited)?;
         if let Some(stop) = halted.into_inner().unwrap_or_else(PoisonError::into_inner) {
             break stop;
         }
@@ -172,7 +174,7 @@ pub(crate) fn explore(
         depth += 1;
         if is_last {
             // So many steps were taken; what can follow was only looked at to see whether a run ends here.
-            collect(&mut explorers, &visited, &mut violations);
+            collect(&mut explorers, &visited, &mut violations)?;
             break match explorers.iter().any(|explorer| explorer.leads_beyond) {
                 _ if violations.len() >= enough => Stop::Decided,
                 true => Stop::Depth,
@@ -187,14 +189,26 @@ pub(crate) fn explore(
     Ok(Explored { search, visited, levels, initial, violations, stop, depth, reached, counts })
 }
 
+/// Whether nothing was wrong with files so far.
+pub(crate) fn intact(visited: &Visited) -> Result<(), Trouble> {
+    visited.failure().map_or(Ok(()), |reason| Err(Trouble::Files { reason: reason.to_owned() }))
+}
+
 /// Takes note of the properties that explorers found to be broken first.
-fn collect(explorers: &mut [Explorer<'_>], visited: &Visited, violations: &mut Vec<FirstViolation>) {
+fn collect(
+    explorers: &mut [Explorer<'_>],
+    visited: &Visited,
+    violations: &mut Vec<FirstViolation>,
+) -> Result<(), Trouble> {
     for (property, state) in explorers.iter_mut().flat_map(|explorer| explorer.found.drain(..)) {
         if violations.iter().all(|violation| violation.property != property) {
-            let state = visited.find(&state).expect("what was found was reached");
+            let state = visited.find(&state);
+            intact(visited)?;
+            let state = state.expect("what was found was reached");
             violations.push(FirstViolation { property, state });
         }
     }
+    Ok(())
 }
 
 /// A piece of a level: some states of a shard.

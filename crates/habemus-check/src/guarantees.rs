@@ -228,11 +228,11 @@ impl Model {
         }
     }
 
-    fn named_options(&self) -> BTreeMap<String, String> {
+    pub(crate) fn named_options(&self) -> BTreeMap<String, String> {
         self.options().into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
-    fn ids(&self) -> Vec<u64> {
+    pub(crate) fn ids(&self) -> Vec<u64> {
         match self.kind {
             Kind::Fault(_) => (1..=PROCESSES).collect(),
             Kind::Case(case) => case.ids.to_vec(),
@@ -246,7 +246,7 @@ impl Model {
         }
     }
 
-    fn setting(&self) -> Setting {
+    pub(crate) fn setting(&self) -> Setting {
         let everybody = || Start::These((0..self.ids().len() as u32).map(Address).collect());
         let start = match self.kind {
             Kind::Fault(fault) if fault.tries_every_start() => Start::EveryChoice,

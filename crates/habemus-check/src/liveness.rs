@@ -75,11 +75,12 @@ fn find_for(
         return Ok(Endless::None);
     };
     search.whose = whose;
-    let roots = search.lacking_states();
     loop {
         let draws = search.draws.len();
-        for &root in &roots {
-            search.components_from(root)?;
+        for shard in 0..SHARDS {
+            for root in search.lacking_states(shard) {
+                search.components_from(root)?;
+            }
         }
         if patience.over().is_some() {
             return Ok(Endless::None);
@@ -103,16 +104,13 @@ struct ComponentSearch<'w> {
     property: usize,
     /// The process that must be waiting all the time; `None`: anybody.
     whose: Option<usize>,
-    /// By state: when it was met, counted from 1, or 0 if it was not, and the earliest state on the stack
-    /// that it leads to.
+    /// By state: when it was met, counted from 1, or 0 if it was not, or [`DONE`] if its component is known.
     met: Vec<u32>,
-    low: Vec<u32>,
-    on_stack: Vec<bool>,
     stack: Vec<StateId>,
     /// How many states were met.
     count: u32,
-    /// The states that are being visited, and where in `open` what comes after each begins.
-    way: Vec<(StateId, usize)>,
+    /// The states that are being visited.
+    way: Vec<Visit>,
     open: Vec<StateId>,
     /// The fair component to which the shortest way leads, of those found so far.
     nearest: Option<Component>,
@@ -121,7 +119,19 @@ struct ComponentSearch<'w> {
 }
 
 /// What the search keeps for each state: see [`ComponentSearch`].
-const BYTES_PER_STATE: u64 = 9;
+const BYTES_PER_STATE: u64 = 4;
+
+/// The component of a state is known.
+const DONE: u32 = u32::MAX;
+
+/// A state that is being visited.
+struct Visit {
+    state: StateId,
+    /// Where in `open` what comes after it begins.
+    first: usize,
+    /// When the earliest state on the stack was met that it is known to lead to.
+    low: u32,
+}
 
 /// What counts as the same step in different states.
 type Class = (u8, TransitionKind);
@@ -153,8 +163,6 @@ impl<'w> ComponentSearch<'w> {
             property,
             whose: None,
             met: vec![0; room],
-            low: vec![0; room],
-            on_stack: vec![false; room],
             stack: Vec::new(),
             count: 0,
             way: Vec::new(),
@@ -170,16 +178,14 @@ impl<'w> ComponentSearch<'w> {
         self.count = 0;
     }
 
-    /// The states in which the property would be broken if nothing more happened.
-    fn lacking_states(&mut self) -> Vec<StateId> {
+    /// The states of a shard in which the property would be broken if nothing more happened.
+    fn lacking_states(&mut self, shard: usize) -> Vec<StateId> {
         let mut lacking = Vec::new();
-        for (shard, len) in self.explored.visited.lens().into_iter().enumerate() {
-            let mut rows = Vec::new();
-            self.explored.visited.copy(shard, 0..len, &mut rows);
-            for (index, state) in rows.chunks_exact(self.world.width()).enumerate() {
-                if self.is_lacking(state) {
-                    lacking.push(StateId((index * SHARDS + shard) as u32));
-                }
+        let mut rows = Vec::new();
+        self.explored.visited.copy(shard, 0..self.explored.visited.lens()[shard], &mut rows);
+        for (index, state) in rows.chunks_exact(self.world.width()).enumerate() {
+            if self.is_lacking(state) {
+                lacking.push(StateId((index * SHARDS + shard) as u32));
             }
         }
         lacking
@@ -216,30 +222,27 @@ impl<'w> ComponentSearch<'w> {
             return Ok(());
         }
         self.enter(root)?;
-        while let Some(&(state, first)) = self.way.last() {
-            let at = state.0 as usize;
+        while let Some(&mut Visit { state, first, ref mut low }) = self.way.last_mut() {
             if self.open.len() > first {
                 let Some(next) = self.open.pop() else { break };
-                if self.on_stack[next.0 as usize] {
-                    self.low[at] = self.low[at].min(self.met[next.0 as usize]);
-                } else if self.met[next.0 as usize] == 0 {
-                    if !self.patience.go_on(&self.explored.visited) {
-                        return Ok(());
-                    }
-                    self.enter(next)?;
+                match self.met[next.0 as usize] {
+                    DONE => {}
+                    0 if !self.patience.go_on(&self.explored.visited) => return Ok(()),
+                    0 => self.enter(next)?,
+                    met => *low = met.min(*low),
                 }
                 continue;
             }
+            let low = *low;
             self.way.pop();
-            if let Some((parent, _)) = self.way.last() {
-                let parent = parent.0 as usize;
-                self.low[parent] = self.low[parent].min(self.low[at]);
+            if let Some(before) = self.way.last_mut() {
+                before.low = before.low.min(low);
             }
-            if self.low[at] == self.met[at] {
+            if low == self.met[state.0 as usize] {
                 let first = self.stack.iter().rposition(|&member| member == state);
                 let component =
                     self.stack.split_off(first.expect("a state is on the stack until it is done"));
-                component.iter().for_each(|member| self.on_stack[member.0 as usize] = false);
+                component.iter().for_each(|member| self.met[member.0 as usize] = DONE);
                 self.consider(component)?;
             }
         }
@@ -263,10 +266,8 @@ impl<'w> ComponentSearch<'w> {
     fn enter(&mut self, state: StateId) -> Result<(), Trouble> {
         self.count += 1;
         self.met[state.0 as usize] = self.count;
-        self.low[state.0 as usize] = self.count;
-        self.on_stack[state.0 as usize] = true;
         self.stack.push(state);
-        self.way.push((state, self.open.len()));
+        self.way.push(Visit { state, first: self.open.len(), low: self.count });
         let mut open = std::mem::take(&mut self.open);
         let collected = self.next(state, &mut open);
         self.open = open;

@@ -1,6 +1,6 @@
 //! From a state back to the beginning, and forward again step by step.
 
-use crate::explore::Explored;
+use crate::explore::{Explored, intact};
 use crate::protocol::{Transition, Trouble};
 use crate::visited::StateId;
 use crate::world::{Successors, Worker, World};
@@ -76,6 +76,7 @@ impl<'a> Walk<'a> {
         let mut worker = Worker::new(world, explored.search);
         let mut walk = Walk { explored, reached: Vec::new(), last: Vec::new() };
         let first = explored.visited.state(states[0]);
+        intact(&explored.visited)?;
         for (number, initial) in explored.initial.iter().enumerate() {
             if let Some(row) = worker.becoming(&initial.row, &first) {
                 walk.reach(Reached { row, steps: Vec::new(), before: Err(number) });
@@ -85,6 +86,7 @@ impl<'a> Walk<'a> {
         for &state in &states[1..] {
             // What was kept is the canonical form: the run may be a shift or a rotation of it by now.
             let canonical = explored.visited.state(state);
+            intact(&explored.visited)?;
             let before = std::mem::take(&mut walk.last);
             for &from in &before {
                 walk.step_to(&canonical, from, &mut worker)?;

@@ -144,4 +144,6 @@ pub(crate) enum Trouble {
     NotTermInvariant { process: u64, event: String },
     /// A process sent where it has no link.
     NoLink { process: u64, to: u64, event: String },
+    /// Something is wrong with the files that states went to.
+    Files { reason: String },
 }

@@ -5,7 +5,7 @@
 //! a violation was found in a reduced graph, all runs up to its length are searched for a shorter one.
 
 use crate::cycle::{Patience, has_cycle};
-use crate::explore::{Explored, FirstViolation, Stop, explore};
+use crate::explore::{Explored, FirstViolation, Stop, explore, intact};
 use crate::handle::CheckHandle;
 use crate::liveness::{self, Endless};
 use crate::path::{Length, Violation, path_to};
@@ -83,6 +83,7 @@ impl Searched {
                 }
             }
         }
+        intact(&explored.visited)?;
         let stop = match (explored.stop, patience.over(), cycles) {
             // All states may have been explored, but cycles not to the end.
             (Stop::Exhausted, Some(why), _) => why,

@@ -33,6 +33,11 @@ impl Rows {
         self.len
     }
 
+    /// How many numbers make a row.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
     /// Adds a row at the end.
     #[inline]
     pub(crate) fn push(&mut self, row: &[u32]) {

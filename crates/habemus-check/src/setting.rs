@@ -1,5 +1,7 @@
 //! What is explored: the circumstances under which a system runs, and how far to look.
 
+use std::path::PathBuf;
+
 use habemus::Address;
 use habemus::catalogue::{Entry, Timing};
 
@@ -44,6 +46,18 @@ pub struct Setting {
     pub max_states: Option<u64>,
     /// Bytes after which exploration stops.
     pub max_memory: Option<u64>,
+    /// Where states go that memory has no room for; without it, exploration stops where memory ends.
+    pub spill: Option<Spill>,
+}
+
+/// States on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spill {
+    /// Where they go. Files there have no name, where the system allows it, and are gone when the check ends.
+    pub directory: PathBuf,
+    /// How many bytes of states are kept in memory until they go there. The search itself needs memory as well:
+    /// with half of [`Setting::max_memory`] there is some for both.
+    pub after: u64,
 }
 
 impl Default for Setting {
@@ -66,6 +80,7 @@ impl Default for Setting {
             max_depth: None,
             max_states: None,
             max_memory: None,
+            spill: None,
         }
     }
 }

@@ -4,12 +4,17 @@
 //! not merely likely. A state is a short row of numbers, so that this takes less room than fingerprints do
 //! elsewhere.
 
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use crate::fit::MAX_PROCESSES;
 use crate::row::{append, unrolled};
 use crate::rows::{CHUNK, Rows, room};
+
+mod spilled;
+use spilled::Spilled;
 
 /// The shards are locked one by one, so that threads seldom wait for each other. A power of two.
 pub(crate) const SHARDS: usize = 64;
@@ -31,11 +36,21 @@ pub(crate) struct Visited {
     width: usize,
     shards: Vec<Mutex<Shard>>,
     states: AtomicU64,
+    /// Where states go for which memory has no room, if anywhere.
+    directory: Option<PathBuf>,
+    /// Held by the thread that spills.
+    spilling: Mutex<()>,
+    /// What went wrong with the files, if anything did: then what was found since is worth nothing.
+    failure: OnceLock<String>,
 }
 
 #[derive(Debug)]
 struct Shard {
-    /// Open addressing: the high half of the hash, and the index of the state.
+    /// The first states, if they are on disk; what follows is about the others.
+    spilled: Option<Box<Spilled>>,
+    /// How many states are on disk.
+    base: usize,
+    /// Open addressing: the high half of the hash, and the index of the state behind those on disk.
     slots: Vec<u64>,
     states: Rows,
     parents: Vec<Vec<u32>>,
@@ -57,6 +72,18 @@ impl Batch {
     pub(crate) fn push(&mut self, hash: u64, parent: StateId, state: &[u32]) {
         self.heads.push((hash, parent.0));
         append(&mut self.words, state);
+    }
+
+    /// Keeps some of its states only.
+    fn keep(&mut self, these: &[bool], width: usize) {
+        let mut to = 0;
+        for at in (0..these.len()).filter(|&at| these[at]) {
+            self.heads[to] = self.heads[at];
+            self.words.copy_within(at * width..(at + 1) * width, to * width);
+            to += 1;
+        }
+        self.heads.truncate(to);
+        self.words.truncate(to * width);
     }
 
     fn clear(&mut self) {
@@ -101,9 +128,16 @@ pub(crate) fn shard_of(hash: u64) -> usize {
 }
 
 impl Visited {
-    pub(crate) fn new(width: usize) -> Self {
-        let shards = (0..SHARDS).map(|_| Mutex::new(Shard::new(width))).collect();
-        Visited { width, shards, states: AtomicU64::new(0) }
+    /// No states yet. Those for which memory has no room may go to this directory.
+    pub(crate) fn new(width: usize, directory: Option<&Path>) -> Self {
+        Visited {
+            width,
+            shards: (0..SHARDS).map(|_| Mutex::new(Shard::new(width))).collect(),
+            states: AtomicU64::new(0),
+            directory: directory.map(Path::to_owned),
+            spilling: Mutex::default(),
+            failure: OnceLock::new(),
+        }
     }
 
     /// How many states there are.
@@ -133,11 +167,14 @@ impl Visited {
         let inner = &mut *guard;
         let mut new = 0;
         let mut earliest = usize::MAX;
+        if inner.spilled.is_some() {
+            earliest = self.attempt(inner.leave_out_spilled(batch, self.width)).unwrap_or(usize::MAX);
+        }
         inner.reserve(batch.len());
         inner.fetch(&batch.heads);
         for (&(hash, parent), state) in batch.heads.iter().zip(batch.words.chunks_exact(self.width)) {
             match inner.find(hash, state) {
-                Ok(index) => earliest = earliest.min(index),
+                Ok(index) => earliest = earliest.min(inner.base + index),
                 Err(free) => {
                     inner.push(free, hash, state, parent);
                     new += 1;
@@ -145,10 +182,7 @@ impl Visited {
             }
         }
         batch.clear();
-        assert!(
-            inner.states.len() < (u32::MAX as usize) / SHARDS,
-            "there are more states than can be numbered"
-        );
+        assert!(inner.len() < (u32::MAX as usize) / SHARDS, "there are more states than can be numbered");
         drop(guard);
         self.states.fetch_add(new, Ordering::Relaxed);
         earliest < old
@@ -158,23 +192,36 @@ impl Visited {
     pub(crate) fn find(&self, state: &[u32]) -> Option<StateId> {
         let hash = hash(state);
         let shard = shard_of(hash);
-        let inner = self.shard(shard);
-        if inner.slots.is_empty() {
-            return None;
-        }
-        inner.find(hash, state).ok().map(|index| StateId((index * SHARDS + shard) as u32))
+        let mut inner = self.shard(shard);
+        let young = if inner.slots.is_empty() {
+            None
+        } else {
+            inner.find(hash, state).ok().map(|at| inner.base + at)
+        };
+        let index = match (young, &mut inner.spilled) {
+            (None, Some(spilled)) => self.attempt(spilled.find(hash, state))??,
+            (young, _) => young?,
+        };
+        Some(StateId((index * SHARDS + shard) as u32))
     }
 
     /// How many states each shard has.
     pub(crate) fn lens(&self) -> Vec<usize> {
-        (0..SHARDS).map(|shard| self.shard(shard).states.len()).collect()
+        (0..SHARDS).map(|shard| self.shard(shard).len()).collect()
     }
 
     /// Copies states of a shard, those at `range`, to the end of `to`.
     pub(crate) fn copy(&self, shard: usize, range: std::ops::Range<usize>, to: &mut Vec<u32>) {
         let inner = self.shard(shard);
-        for index in range {
-            inner.states.copy(index, to);
+        let base = inner.base.clamp(range.start, range.end);
+        if let Some(spilled) = &inner.spilled
+            && base > range.start
+            && self.attempt(spilled.copy(range.start..base, to)).is_none()
+        {
+            to.resize(to.len() + (base - range.start) * self.width, 0);
+        }
+        for index in base..range.end {
+            inner.states.copy(index - inner.base, to);
         }
     }
 
@@ -182,25 +229,46 @@ impl Visited {
     pub(crate) fn state(&self, id: StateId) -> Vec<u32> {
         let (shard, index) = parts(id);
         let mut state = Vec::with_capacity(self.width);
-        self.shard(shard).states.copy(index, &mut state);
+        self.copy(shard, index..index + 1, &mut state);
         state
     }
 
     /// The state from which this one was first reached.
     pub(crate) fn parent(&self, id: StateId) -> Option<StateId> {
         let (shard, index) = parts(id);
-        let parent = StateId(self.shard(shard).parents[index / CHUNK][index % CHUNK]);
-        (parent != NO_PARENT).then_some(parent)
+        let inner = self.shard(shard);
+        let parent = match (&inner.spilled, index.checked_sub(inner.base)) {
+            (_, Some(index)) => inner.parents[index / CHUNK][index % CHUNK],
+            (Some(spilled), None) => *self.attempt(spilled.row(index))?.last()?,
+            (None, None) => return None,
+        };
+        (parent != NO_PARENT.0).then_some(StateId(parent))
     }
 
-    /// How many bytes the states take.
+    /// How many bytes of memory the states take.
     pub(crate) fn bytes(&self) -> u64 {
-        let bytes = |shard: usize| {
-            let inner = self.shard(shard);
-            let parents: usize = inner.parents.iter().map(|chunk| chunk.capacity() * 4).sum();
-            (inner.states.bytes() + parents + inner.slots.capacity() * 8) as u64
-        };
-        (0..SHARDS).map(bytes).sum()
+        (0..SHARDS).map(|shard| self.shard(shard).bytes() as u64).sum()
+    }
+
+    /// Moves all states to disk, if there is a place for them and no other thread does so already.
+    pub(crate) fn spill(&self) {
+        let (Some(directory), Ok(_guard)) = (&self.directory, self.spilling.try_lock()) else { return };
+        for shard in 0..SHARDS {
+            let mut inner = self.shard(shard);
+            if self.attempt(inner.spill(directory)).is_none() {
+                return;
+            }
+        }
+    }
+
+    /// What went wrong with the files, if anything did.
+    pub(crate) fn failure(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
+    }
+
+    /// Takes note if something goes wrong with a file: the search ends as soon as it looks.
+    fn attempt<T>(&self, result: io::Result<T>) -> Option<T> {
+        result.map_err(|error| self.failure.set(error.to_string())).ok()
     }
 
     fn shard(&self, shard: usize) -> MutexGuard<'_, Shard> {
@@ -215,7 +283,61 @@ pub(crate) fn parts(id: StateId) -> (usize, usize) {
 
 impl Shard {
     fn new(width: usize) -> Self {
-        Shard { slots: Vec::new(), states: Rows::new(width), parents: Vec::new() }
+        Shard { spilled: None, base: 0, slots: Vec::new(), states: Rows::new(width), parents: Vec::new() }
+    }
+
+    /// How many states there are, on disk and in memory.
+    fn len(&self) -> usize {
+        self.base + self.states.len()
+    }
+
+    fn bytes(&self) -> usize {
+        let parents: usize = self.parents.iter().map(|chunk| chunk.capacity() * size_of::<u32>()).sum();
+        let spilled = self.spilled.as_ref().map_or(0, |spilled| spilled.bytes());
+        self.states.bytes() + parents + self.slots.capacity() * size_of::<u64>() + spilled
+    }
+
+    /// Moves all states to disk.
+    fn spill(&mut self, directory: &Path) -> io::Result<()> {
+        if self.states.len() == 0 {
+            return Ok(());
+        }
+        let width = self.states.width();
+        let spilled = match &mut self.spilled {
+            Some(spilled) => spilled,
+            none => none.insert(Box::new(Spilled::new(directory, width)?)),
+        };
+        let slots = std::mem::take(&mut self.slots).into_iter().filter(|slot| *slot != FREE);
+        let mut hashes: Vec<u64> = slots.map(|slot| slot + self.base as u64).collect();
+        hashes.sort_unstable();
+        let rows = (0..self.states.len()).map(|index| {
+            let mut row = Vec::with_capacity(width + 1);
+            self.states.copy(index, &mut row);
+            (row, self.parents[index / CHUNK][index % CHUNK])
+        });
+        spilled.take(rows, &hashes)?;
+        self.base += self.states.len();
+        (self.states, self.parents) = (Rows::new(width), Vec::new());
+        Ok(())
+    }
+
+    /// Takes states out of a batch that are on disk; says which of them was reached first.
+    fn leave_out_spilled(&mut self, batch: &mut Batch, width: usize) -> io::Result<usize> {
+        let Some(spilled) = &mut self.spilled else { return Ok(usize::MAX) };
+        // In the order of their hashes, a block is read once for all of them.
+        let mut order: Vec<usize> = (0..batch.len()).collect();
+        order.sort_unstable_by_key(|&at| batch.heads[at].0 >> 32);
+        let mut is_new = vec![true; batch.len()];
+        let mut earliest = usize::MAX;
+        for at in order {
+            let state = &batch.words[at * width..(at + 1) * width];
+            if let Some(index) = spilled.find(batch.heads[at].0, state)? {
+                is_new[at] = false;
+                earliest = earliest.min(index);
+            }
+        }
+        batch.keep(&is_new, width);
+        Ok(earliest)
     }
 
     /// Makes room for this many more; a table is at most two thirds full.
@@ -294,7 +416,7 @@ mod tests {
 
     #[test]
     fn states_are_found_again_with_their_parents_and_counted_once() {
-        let visited = Visited::new(4);
+        let visited = Visited::new(4, None);
         let state = |number: u32| [number, number / 7, 3, number ^ 5];
         for round in 0..2 {
             for number in 0..20_000 {
@@ -314,5 +436,50 @@ mod tests {
         }
         assert_eq!(visited.find(&state(20_000)), None);
         assert!(visited.bytes() < 20_000 * 64, "{}", visited.bytes());
+    }
+
+    #[test]
+    fn states_on_disk_are_what_they_were_and_leave_no_file_behind() {
+        let directory = std::env::temp_dir().join(format!("habemus-spill-{}", std::process::id()));
+        std::fs::create_dir(&directory).expect("a temporary directory can be made");
+        let (kept, spilled) = (Visited::new(4, None), Visited::new(4, Some(&directory)));
+        let state = |number: u32| [number % 9_000, number % 9_000 / 7, 3, 70_000];
+        for number in 0..20_000 {
+            let mut said = Vec::new();
+            for visited in [&kept, &spilled] {
+                let hash = hash(&state(number));
+                let mut batch = Batch::default();
+                batch.push(hash, StateId(number), &state(number));
+                said.push(visited.add(shard_of(hash), &mut batch, 40));
+            }
+            assert_eq!(said[0], said[1], "{number}");
+            if number % 3_333 == 0 {
+                spilled.spill();
+            }
+        }
+        assert!(spilled.bytes() < kept.bytes() && spilled.failure().is_none());
+        assert_eq!((kept.len(), kept.lens()), (spilled.len(), spilled.lens()));
+        for number in (0..9_100).step_by(13) {
+            let id = kept.find(&state(number));
+            assert_eq!(id, spilled.find(&state(number)), "{number}");
+            let Some(id) = id else { continue };
+            assert_eq!((kept.state(id), kept.parent(id)), (spilled.state(id), spilled.parent(id)));
+        }
+        let (mut one, mut other) = (Vec::new(), Vec::new());
+        kept.copy(5, 3..120, &mut one);
+        spilled.copy(5, 3..120, &mut other);
+        assert_eq!(one, other);
+        drop(spilled);
+        std::fs::remove_dir(&directory).expect("nothing is left in it");
+    }
+
+    #[test]
+    fn files_that_cannot_be_made_are_a_failure_and_no_panic() {
+        let visited = Visited::new(4, Some(Path::new("/nowhere/at/all")));
+        let mut batch = Batch::default();
+        batch.push(hash(&[1; 4]), NO_PARENT, &[1; 4]);
+        visited.add(shard_of(hash(&[1; 4])), &mut batch, 0);
+        visited.spill();
+        assert!(visited.failure().is_some());
     }
 }

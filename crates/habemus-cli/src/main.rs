@@ -47,6 +47,8 @@ enum Command {
     Check(Box<commands::check::Check>),
     /// Check every algorithm under every kind of fault.
     Guarantees(commands::guarantees::Guarantees),
+    /// Break the rules of algorithms one by one, and see whether the checker notices.
+    Mutants(commands::mutants::Mutants),
     /// Show where the lecture notes are wrong, with the runs that prove it.
     Errata(commands::errata::Errata),
     /// Measure messages beside the theorem's figure.
@@ -101,6 +103,7 @@ fn main() -> ExitCode {
         Command::Sweep(sweep) => sweep.execute(),
         Command::Check(check) => check.execute(),
         Command::Guarantees(guarantees) => guarantees.execute(),
+        Command::Mutants(mutants) => mutants.execute(),
         Command::Errata(errata) => errata.execute(),
         Command::Cost(cost) => cost.execute(),
         Command::Detectors(detectors) => detectors.execute(),

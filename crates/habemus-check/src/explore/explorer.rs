@@ -212,13 +212,16 @@ impl<'w> Explorer<'w> {
     /// Why to stop here, if there is a reason.
     fn halt(&self, piece: usize) -> Option<Stop> {
         let setting = &self.world.setting;
-        if self.handle.is_stopped() {
+        if self.handle.is_stopped() || self.visited.failure().is_some() {
             return Some(Stop::Interrupted);
         }
         if self.worker.search.max_states.is_some_and(|max| self.visited.len() >= max) {
             return Some(Stop::States);
         }
         let look = piece.is_multiple_of(64);
+        if look && setting.spill.as_ref().is_some_and(|spill| self.visited.bytes() >= spill.after) {
+            self.visited.spill();
+        }
         if look && setting.max_memory.is_some_and(|max| memory(self.visited) >= max) {
             return Some(Stop::Memory);
         }

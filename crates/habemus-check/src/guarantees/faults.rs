@@ -80,7 +80,7 @@ impl Fault {
     }
 
     /// Allows it.
-    pub(super) fn allow(self, setting: &mut Setting) {
+    pub(crate) fn allow(self, setting: &mut Setting) {
         let budget = &mut setting.budget;
         match self {
             Fault::None => {}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use habemus::catalogue::{self, Request, Setup, Shape};
+use habemus::catalogue::{self, Request, Setup};
 use habemus::property::Population;
 use habemus::{Address, DEFAULT_PULSE, Id, Process, System};
 use habemus_check::{CheckError, CheckHandle, CheckReport, Properties, Setting, Start, check};
@@ -12,7 +12,6 @@ use habemus_check::{CheckError, CheckHandle, CheckReport, Properties, Setting, S
 pub(crate) struct Model {
     pub(crate) algorithm: &'static str,
     pub(crate) ids: Vec<u64>,
-    pub(crate) topology: Option<&'static str>,
     pub(crate) options: BTreeMap<String, String>,
     pub(crate) setting: Setting,
 }
@@ -30,13 +29,7 @@ pub(crate) fn setup<P: Process>(
 
 /// `algorithm` with processes 1 to `processes`.
 pub(crate) fn model(algorithm: &'static str, processes: u64) -> Model {
-    Model {
-        algorithm,
-        ids: (1..=processes).collect(),
-        topology: None,
-        options: BTreeMap::new(),
-        setting: Setting::default(),
-    }
+    Model { algorithm, ids: (1..=processes).collect(), options: BTreeMap::new(), setting: Setting::default() }
 }
 
 impl Model {
@@ -47,11 +40,6 @@ impl Model {
 
     pub(crate) fn ids(mut self, ids: &[u64]) -> Self {
         self.ids = ids.to_vec();
-        self
-    }
-
-    pub(crate) fn topology(mut self, name: &'static str) -> Self {
-        self.topology = Some(name);
         self
     }
 
@@ -78,7 +66,7 @@ impl Model {
         let request = Request {
             algorithm: self.algorithm,
             ids: self.ids.iter().copied().map(Id).collect(),
-            shape: self.topology.map(|name| Shape::Named(name.to_owned())),
+            shape: None,
             detector: None,
             options: &self.options,
             pulse: DEFAULT_PULSE,

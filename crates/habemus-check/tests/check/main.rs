@@ -14,6 +14,7 @@ mod reduction;
 mod replay;
 mod rival;
 mod rotation;
+mod spill;
 mod starts;
 mod terms;
 mod toy;

@@ -1,13 +1,12 @@
 //! Every mutant is caught, by a model in which the algorithm itself is not.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 
-use habemus::Address;
-use habemus::catalogue::{ENTRIES, Entry, VariantKind};
+use habemus::catalogue::{self, ENTRIES, Entry, VariantKind};
+use habemus_check::CheckVerdict;
 use habemus_check::guarantees::PROBLEMS;
-use habemus_check::{CheckVerdict, DeliveryOrder, Setting, Start, Timers};
-
-use crate::help::{Model, model};
+use habemus_check::mutants::{ELSEWHERE, Fate, Planted, Subject, explanations, planted};
 
 /// The mutants among the variants of an algorithm.
 fn mutants(entry: &Entry) -> Vec<&'static str> {
@@ -15,151 +14,19 @@ fn mutants(entry: &Entry) -> Vec<&'static str> {
     mutants.map(|variant| variant.name).collect()
 }
 
-/// A mutant, the property by which it is caught, and where.
-type Case = (&'static str, &'static str, Model);
-
-fn crash(setting: &mut Setting) {
-    setting.budget.crashes = 1;
-    setting.timers = Timers::MessagesFirst;
-}
-
-fn crash_and_recover(setting: &mut Setting) {
-    crash(setting);
-    setting.budget.recoveries = 1;
-}
-
-fn cases() -> Vec<Case> {
-    let timely = |setting: &mut Setting| setting.timers = Timers::MessagesFirst;
-    let steps = |max: u32| move |setting: &mut Setting| setting.max_depth = Some(max);
-    let starts = |addresses: &'static [u32]| {
-        move |setting: &mut Setting| {
-            setting.start = Start::These(addresses.iter().copied().map(Address).collect());
-        }
-    };
-    let majority = |ids: u64| model("majority", ids).option("pre-vote", "false").option("lease", "false");
-    vec![
-        ("mutant-forgets-itself", "E1", model("all-to-all", 2)),
-        ("mutant-challenge", "stability", model("stable", 2).option("leader", "1").with(timely)),
-        ("mutant-first-listed", "E1", model("collecting-ring", 2).with(timely)),
-        ("mutant-no-restart", "E2", model("collecting-ring", 3).all_start().with(crash)),
-        ("mutant-local-winner", "uniqueness", model("franklin", 4).ids(&[1, 3, 2, 4]).all_start()),
-        ("mutant-local-winner", "uniqueness", model("hirschberg-sinclair", 4).ids(&[1, 3, 2, 4]).all_start()),
-        ("mutant-keeps-own", "E1", model("dolev-klawe-rodeh", 2)),
-        ("mutant-swallow", "termination", model("anonymous-ring", 2)),
-        ("mutant-ignores-ties", "uniqueness", model("itai-rodeh", 2).with(steps(10))),
-        (
-            "mutant-prune-unequal",
-            "uniqueness",
-            model("yo-yo", 4).ids(&[1, 3, 2, 4]).topology("ring").all_start(),
-        ),
-        ("mutant-ignores-owner", "E2", model("capture-sync", 2)),
-        ("mutant-unowned", "E2", model("capture-async", 2)),
-        ("mutant-no-tie-break", "agreement", model("omega", 2).with(timely)),
-        ("mutant-fixed-interval", "agreement", model("omega", 3).with(timely)),
-        (
-            "mutant-no-persisted-vote",
-            "one-leader-per-term",
-            majority(3).with(crash_and_recover).with(steps(8)),
-        ),
-        ("mutant-votes-twice", "one-leader-per-term", majority(3).with(steps(6))),
-        ("mutant-no-term-check", "one-leader-per-term", majority(3).with(steps(7))),
-        ("mutant-half-quorum", "one-leader-per-term", majority(2).with(steps(5))),
-        ("mutant-first-heard", "agreement", model("large-group", 3)),
-        ("mutant-hasty", "EM1", model("token-ring", 2)),
-        ("mutant-no-wait", "EM1", model("lamport", 2)),
-        ("mutant-no-tie-break", "EM1", model("ricart-agrawala", 2)),
-        ("mutant-untold", "EM2", model("maekawa", 4).with(steps(19))),
-        ("mutant-one-short", "EM1", model("maekawa", 2)),
-        ("mutant-hopeful", "EM2", model("maekawa", 4).with(steps(25))),
-        (
-            "mutant-keeps-vote",
-            "EM1",
-            model("maekawa", 3).option("sets", "plane").with(|setting| setting.entries = 2),
-        ),
-        ("mutant-one-short", "EM1", model("quorum", 2).with(steps(6))),
-        ("mutant-forgetful", "EM2", model("suzuki-kasami", 3)),
-        (
-            "mutant-stale",
-            "EM2",
-            model("suzuki-kasami", 3)
-                .with(|setting| (setting.entries, setting.order) = (2, DeliveryOrder::Any)),
-        ),
-        ("mutant-no-follow-up", "EM2", model("raymond", 3)),
-        (
-            "mutant-forgetful",
-            "EM1",
-            model("elected-coordinator", 3).option("election", "collecting-ring").with(crash).with(
-                |setting| {
-                    setting.clients = vec![Address(0), Address(1)];
-                    setting.faulty = vec![Address(2)];
-                },
-            ),
-        ),
-        ("mutant-own-value", "agreement", model("flood-set", 3).all_start().with(crash)),
-        (
-            "mutant-trusts-commander",
-            "agreement",
-            model("byzantine-generals", 4).option("traitors", "1").with(starts(&[0])),
-        ),
-        (
-            "mutant-no-verification",
-            "agreement",
-            model("signed-generals", 3).option("traitors", "3").with(starts(&[0])),
-        ),
-        (
-            "mutant-trusts-everyone",
-            "agreement",
-            model("interactive-consistency", 4).option("traitors", "4").all_start(),
-        ),
-        ("mutant-ignores-accepted", "agreement", model("paxos", 3).all_start().with(crash)),
-        (
-            "mutant-half-quorum",
-            "agreement",
-            model("paxos", 2).all_start().with(timely).with(|setting| setting.budget.suspicions = 1),
-        ),
-        (
-            "mutant-earliest-accepted",
-            "agreement",
-            model("paxos", 3).with(starts(&[0, 1])).with(crash).with(|setting| setting.budget.suspicions = 1),
-        ),
-        (
-            "mutant-forgets-promise",
-            "agreement",
-            model("paxos", 3).with(starts(&[0, 2])).with(crash_and_recover).with(|setting| {
-                setting.budget.suspicions = 1;
-                setting.faulty = vec![Address(1)];
-            }),
-        ),
-    ]
-}
-
-/// Mutants that no small model catches, why, and where they are caught instead.
-const ELSEWHERE: [(&str, &str); 5] = [
-    // Theorem 5.3 fails, a bound on candidates: unit tests of the algorithm watch it.
-    ("capture-async", "mutant-no-check"),
-    // A process that comes back for ever leads for ever; the checker's faults end. The simulator shows it.
-    ("omega", "mutant-forgotten-incarnation"),
-    // Both need to know how long a message takes beside a lease; the simulator does.
-    ("majority", "mutant-unbound-recovery"),
-    ("majority", "mutant-lease-from-answers"),
-    // Its shortest run has three ballots and a lost or late message, more steps than there is time for: with
-    // three processes nothing is broken in the first six million states. Unit tests of the algorithm catch
-    // it.
-    ("paxos", "mutant-unbound-acceptance"),
-];
-
 #[test]
 fn every_mutant_is_caught_where_the_algorithm_itself_is_not() {
     let mut caught = BTreeSet::from(ELSEWHERE);
-    for (mutant, property, model) in cases() {
+    for Planted { mutant, property, model } in planted() {
         let algorithm = model.algorithm;
         let model = model.property(property);
-        let broken = model.clone().option("variant", mutant).run();
+        let broken = model.clone().option("variant", mutant).check().expect("the model makes sense");
         let line = broken.property(property).expect("it was asked for");
         assert_eq!(line.verdict, CheckVerdict::Violated, "{} {mutant} {property}", model.algorithm);
         assert!(line.counterexample.is_some() && line.explanation.is_some(), "{mutant}");
         // The algorithm itself is not to blame, as far as a test has time to see.
-        let sound = model.with(|setting| setting.max_states = Some(20_000)).run();
+        let sound = model.with(|setting| setting.max_states = Some(20_000)).check();
+        let sound = sound.expect("the model makes sense");
         assert!(sound.holds(), "{sound:#?}");
         caught.insert((algorithm, mutant));
     }
@@ -167,5 +34,57 @@ fn every_mutant_is_caught_where_the_algorithm_itself_is_not() {
         for mutant in mutants(entry) {
             assert!(caught.contains(&(entry.name, mutant)), "nothing catches {} {mutant}", entry.name);
         }
+    }
+}
+
+/// The generated mutants that are tried here: every so many of these algorithms, each in models of so many
+/// states. The command `habemus mutants` tries all of them in larger ones.
+const SAMPLE: [(&str, usize); 10] = [
+    ("all-to-all", 3),
+    ("chang-roberts", 6),
+    ("capture-sync", 6),
+    ("token-ring", 9),
+    ("coordinator", 12),
+    ("ricart-agrawala", 5),
+    ("suzuki-kasami", 7),
+    ("raymond", 7),
+    ("flood-set", 5),
+    ("paxos", 15),
+];
+const STATES: u64 = 600;
+
+#[test]
+fn a_sample_of_broken_rules_is_noticed_as_it_is_on_record() {
+    let mut text = String::new();
+    for (name, every) in SAMPLE {
+        let entry = catalogue::entry(name).expect("it is in the catalogue");
+        let subject = Subject::new(entry, STATES);
+        for mutant in subject.mutants().iter().step_by(every) {
+            let fate = match subject.try_mutant(mutant) {
+                Fate::Caught { by, .. } => format!("caught by {by}"),
+                Fate::Same => "never differs".to_owned(),
+                Fate::Tolerated => "only repeats".to_owned(),
+                Fate::Harmless => "harmless in every run".to_owned(),
+                Fate::Survived => "not noticed in so few states".to_owned(),
+                Fate::Elsewhere => unreachable!("it was generated"),
+            };
+            let _ = writeln!(text, "{name} | {mutant} | {fate}");
+        }
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/check/mutants.txt");
+    if std::env::var_os("HABEMUS_REWRITE").is_some() {
+        std::fs::write(path, &text).expect("the file can be written");
+    }
+    let kept = std::fs::read_to_string(path).expect("the file is kept");
+    let lines = || kept.lines().zip(text.lines());
+    let different: Vec<_> = lines().filter(|(kept, now)| kept != now).collect();
+    assert!(kept == text, "HABEMUS_REWRITE=1 renews the file; what differs: {different:#?}");
+}
+
+#[test]
+fn explanations_are_of_mutants_of_algorithms_that_are_there() {
+    for (algorithm, mutant, reason) in explanations() {
+        assert!(catalogue::entry(algorithm).is_ok(), "{algorithm} | {mutant}");
+        assert!(!reason.is_empty() && mutant.starts_with("at "), "{algorithm} | {mutant}");
     }
 }

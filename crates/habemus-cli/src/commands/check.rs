@@ -9,7 +9,7 @@ use habemus::catalogue::{self, Entry};
 use habemus::{Address, Id};
 use habemus_check::{
     ANY_NUMBER, Budget, CheckHandle, CheckReport, CheckVerdict, DeliveryOrder, MAX_FAULTS, Properties,
-    Replay, Setting, Start, Timers,
+    Replay, Setting, Spill, Start, Timers,
 };
 use habemus_scenario::{Processes, Scenario, script};
 
@@ -106,6 +106,9 @@ pub(crate) struct Check {
     /// Stop when the program takes so much memory: 8G, 500M [default: four fifths of what is free].
     #[arg(long, value_name = "SIZE", help_heading = "Exploration")]
     memory: Option<String>,
+    /// Let states go to files in this directory when half of the memory is full, instead of stopping; it takes longer.
+    #[arg(long, value_name = "DIR", help_heading = "Exploration")]
+    spill: Option<PathBuf>,
     /// Stop after so many steps from the beginning.
     #[arg(long, value_name = "N", help_heading = "Exploration")]
     depth: Option<u32>,
@@ -253,6 +256,16 @@ impl Check {
         setting.max_memory = match &self.memory {
             Some(text) => Some(size(text)?),
             None => free_memory().map(|free| free / 5 * 4),
+        };
+        setting.spill = match (&self.spill, setting.max_memory) {
+            (None, _) => None,
+            (Some(directory), _) if !directory.is_dir() => {
+                return Err(CliError::new(format!("--spill: {} is not a directory", directory.display())));
+            }
+            (Some(directory), Some(memory)) => {
+                Some(Spill { directory: directory.clone(), after: memory / 2 })
+            }
+            (Some(_), None) => return Err(CliError::new("--spill: say with --memory how much is too much")),
         };
         Ok(setting)
     }

@@ -12,6 +12,7 @@ pub(crate) mod draw;
 pub(crate) mod errata;
 pub(crate) mod guarantees;
 pub(crate) mod list;
+pub(crate) mod mutants;
 #[cfg(feature = "nodes")]
 pub(crate) mod node;
 pub(crate) mod quorum;

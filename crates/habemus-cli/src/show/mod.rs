@@ -4,6 +4,7 @@ mod check;
 mod cost;
 mod detectors;
 mod guarantees;
+mod mutants;
 mod plot;
 mod quorum;
 mod report;
@@ -19,6 +20,7 @@ pub(crate) use cost::{
 pub(crate) use detectors::detectors;
 pub(crate) use guarantees::guarantees;
 pub(crate) use habemus_report::grouped;
+pub(crate) use mutants::mutants;
 pub(crate) use plot::cost_plot;
 pub(crate) use quorum::quorum;
 pub(crate) use report::report;

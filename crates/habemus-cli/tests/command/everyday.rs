@@ -241,6 +241,18 @@ fn senseless_checks_are_refused() {
     assert!(refuses(&["check", "chang-roberts", "--threads", "0"]).contains("at least 1"));
     assert!(refuses(&["check", "bully", "--detector", "heartbeat"]).contains("detector"));
     assert!(refuses(&["guarantees", "bulli"]).contains("bully"));
+    assert!(refuses(&["mutants", "bulli"]).contains("bully"));
+    assert!(refuses(&["check", "chang-roberts", "--spill", "no/such/place"]).contains("is not a directory"));
+}
+
+#[test]
+fn mutants_are_counted_and_survivors_have_a_name() {
+    let output = habemus(&["mutants", "all-to-all", "--states", "100"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("all-to-all") && text.contains(" caught"), "{text}");
+    let survive = text.lines().filter(|line| line.contains('✗')).count();
+    assert!(text.contains(&format!("{survive} survive without an explanation")), "{text}");
+    assert_eq!(output.status.code(), Some(i32::from(survive > 0)), "{text}");
 }
 
 #[test]

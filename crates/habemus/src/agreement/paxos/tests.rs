@@ -115,6 +115,43 @@ fn a_majority_of_promises_lets_the_leader_ask_for_its_own_value_or_binds_it_to_a
     assert_eq!(asked[0].1, Message::Accept(ballot(1, 1), Value::Number(9)));
 }
 
+/// A leader is an acceptor as well: what it has asked others to accept, it must not forget in a crash.
+#[test]
+fn a_leader_has_accepted_and_stored_its_own_ballot_when_it_asks_others_to() {
+    let mut p = paxos(ONE);
+    p.command(propose(7));
+    let step = p.message(TWO, Message::Promise(ballot(1, 1), None));
+    assert_eq!(step.persist.and_then(|stable| stable.accepted), Some((ballot(1, 1), seven())));
+    let promise = p.message(THREE, Message::Prepare(ballot(2, 3)));
+    let accepted = Some((ballot(1, 1), seven()));
+    assert_eq!(promise.sent(), [(THREE, Message::Promise(ballot(2, 3), accepted))]);
+}
+
+/// Whoever crashes after it was asked still wants what it was asked for.
+#[test]
+fn a_proposal_is_stored_before_it_is_handed_on() {
+    let stored = paxos(TWO).command(propose(7)).persist;
+    assert_eq!(stored.and_then(|stable| stable.proposal), Some(seven()));
+}
+
+#[test]
+fn the_same_question_has_the_same_answer() {
+    let mut p = paxos(TWO);
+    for _ in 0..2 {
+        let step = p.message(ONE, Message::Prepare(ballot(1, 1)));
+        assert_eq!(step.sent(), [(ONE, Message::Promise(ballot(1, 1), None))]);
+    }
+}
+
+#[test]
+fn whoever_has_learned_the_decision_leads_its_ballot_no_further() {
+    let mut p = paxos(ONE);
+    p.command(propose(7));
+    p.message(THREE, Message::Decide(Value::Number(9)));
+    let late = p.message(TWO, Message::Promise(ballot(1, 1), None));
+    assert!(late.is_empty(), "{late:?}");
+}
+
 #[test]
 fn what_a_majority_has_accepted_is_decided_and_told_until_it_is_acknowledged() {
     let mut p = paxos(ONE);

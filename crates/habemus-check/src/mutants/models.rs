@@ -1,0 +1,75 @@
+//! The models in which the mutants of an algorithm are tried: many small ones.
+
+use habemus::catalogue::Entry;
+use habemus::{Address, ProblemKind};
+
+use super::model::{Model, model};
+use super::planted::{Planted, planted};
+use crate::guarantees::{self, FAULTS, Fault};
+use crate::selection::NEEDS_CLOCKS;
+use crate::setting::{ANY_NUMBER, Properties, Setting, Start, Timers};
+
+/// The models of the table of guarantees, those of planted mutants, and every fault among few processes of
+/// which few begin.
+pub(super) fn models(entry: &'static Entry) -> Vec<Model> {
+    let rows = guarantees::models().into_iter();
+    let rows = rows.filter(|row| row.entry.name == entry.name && row.variant.is_none());
+    let mut models: Vec<Model> = rows.map(|row| Model::of_row(&row)).collect();
+    let planted = planted().into_iter().filter(|planted| planted.model.algorithm == entry.name);
+    models.extend(planted.map(|Planted { mutant, model, .. }| {
+        let setting = Setting { properties: Properties::All, ..model.setting.clone() };
+        Model { name: format!("that of {mutant}"), setting, ..model }
+    }));
+    let usual = Timers::usual(entry);
+    for fault in FAULTS.into_iter().filter(|fault| *fault != Fault::WrongTimeouts) {
+        for (processes, starters) in [(2, 0..2), (3, 0..1), (3, 2..3), (3, 0..3)] {
+            // Who asks is everybody, or this one.
+            let asking: Vec<Address> = starters.map(Address).collect();
+            for timers in [usual, Timers::MessagesFirst] {
+                let mut model = small(entry, fault, processes, &asking, timers);
+                if model.setting.timers == Timers::MessagesFirst && usual == Timers::AnyTime {
+                    model.name.push_str(", messages first");
+                }
+                let is_new = models.iter().all(|known| {
+                    (&known.ids, &known.options, &known.setting)
+                        != (&model.ids, &model.options, &model.setting)
+                });
+                if is_new {
+                    models.push(model);
+                }
+            }
+        }
+    }
+    for starters in [0..1, 3..4, 0..4] {
+        // Some rules of a ring apply only where there are enough to be beaten one after the other.
+        let asking: Vec<Address> = starters.map(Address).collect();
+        let four = small(entry, Fault::None, 4, &asking, usual);
+        models.push(four.clone().ids(&[1, 3, 2, 4]));
+        models.push(four);
+    }
+    if entry.problem == ProblemKind::MutualExclusion {
+        let mut order = small(entry, Fault::None, 3, &[], usual).property(NEEDS_CLOCKS);
+        (order.name, order.setting.clocks) = ("requests in order".to_owned(), true);
+        let mut ever = small(entry, Fault::None, 2, &[], usual);
+        (ever.name, ever.setting.entries) = ("n = 2, any number of entries".to_owned(), ANY_NUMBER);
+        models.extend([order, ever]);
+    }
+    models
+}
+
+fn small(entry: &Entry, fault: Fault, processes: u64, asking: &[Address], timers: Timers) -> Model {
+    let mut small = model(entry.name, processes);
+    small.name = format!("n = {processes}, {} begin, {}", asking.len(), fault.name());
+    small.setting.timers = timers;
+    fault.allow(&mut small.setting);
+    small.setting.properties = Properties::All;
+    match entry.problem {
+        ProblemKind::MutualExclusion => {
+            small.setting.clients = asking.to_vec();
+            // What is left over of one entry meets the next.
+            small.setting.entries = if processes == 2 || asking.len() == 1 { 2 } else { 1 };
+        }
+        _ => small.setting.start = Start::These(asking.to_vec()),
+    }
+    small
+}
