@@ -6,12 +6,14 @@ use std::sync::atomic::{self, AtomicBool};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use habemus::term::Sort;
 use habemus::{Address, Suspicion};
 use smallvec::SmallVec;
 
 use super::mutant::{Change, Mutant, Trigger};
 use crate::branch::Branch;
-use crate::handlers::{Described, Effect, Event, Handled, Handlers, Never, Part, Storage};
+use crate::handlers::{Described, Effect, Event, Handled, Handlers, Never, Part, Storage, TermPart};
+use crate::terms::Terms;
 use crate::watching::Watch;
 use crate::words::Words;
 
@@ -359,5 +361,17 @@ impl Handlers for Mutated {
 
     fn rotated(&self, part: Part) -> u32 {
         self.inner.rotated(part)
+    }
+
+    fn is_term_invariant(&self) -> bool {
+        self.inner.is_term_invariant()
+    }
+
+    fn terms(&self, part: TermPart) -> Terms {
+        self.inner.terms(part)
+    }
+
+    fn with_terms(&self, part: TermPart, rename: &dyn Fn(Sort, u64) -> u64) -> u32 {
+        self.inner.with_terms(part, rename)
     }
 }
