@@ -29,7 +29,7 @@ pub use cost::{CostError, CostPoint, CostRequest, cost};
 pub use observer::{NetworkChange, Notice, Observer};
 pub use quality::{MAX_WATCHED, Quality, QualityRequest, quality};
 pub use queue::Queue;
-pub use quorum::{Sampled, sample_quorum};
+pub use quorum::{ProtocolRuns, Sampled, run_quorum, sample_quorum};
 pub use run::{run, run_controlled, run_system};
 pub use shrink::{Shrunk, shrink};
 pub use simulation::{Control, Limits, Simulation, Stop};
