@@ -47,7 +47,7 @@ pub fn erase<P: Process>(setup: Setup<P>, me: Address, labels: Labels) -> (Facts
     let facts = Facts {
         algorithm: setup.entry.name,
         problem: setup.entry.problem,
-        links: setup.model.links(),
+        links: setup.contract.model.links(),
         commands: P::Problem::COMMANDS,
         hears_of_suspicions: !setup.entry.detectors.is_empty(),
         population: setup.population,

@@ -6,8 +6,8 @@ use habemus::Process;
 use habemus::catalogue::Setup;
 use habemus::property::End;
 use habemus_report::{
-    Ending, Finished, Report, RunError, Statistics, report_of_locks, request, scenarios_of_locks,
-    with_drawn_faults,
+    Ending, Finished, Report, RunError, Statistics, circumstances, report_of_locks, request,
+    scenarios_of_locks, with_drawn_faults,
 };
 use habemus_scenario::{Occasion, Scenario, TimeModel, Until};
 
@@ -92,7 +92,8 @@ fn report(
     };
     let events = prepared.simulation.events();
     let missed = prepared.simulation.missed().to_vec();
-    let observed = prepared.simulation.finish(end, &|name| prepared.promised.contains(&name));
+    let circumstances = circumstances(played);
+    let observed = prepared.simulation.finish(end, &|name| prepared.contract.claim(name, &circumstances));
     let finished = Finished {
         entry: prepared.entry,
         population: &prepared.population,

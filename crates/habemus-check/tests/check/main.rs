@@ -16,3 +16,4 @@ mod rival;
 mod rotation;
 mod starts;
 mod toy;
+mod verdicts;

@@ -368,12 +368,13 @@ async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Endin
     if at_a_terminal {
         output::print(&format!("{} nodes are up; help shows what can be said", cluster.ids().len()))?;
     }
-    let mut failed = false;
+    let (mut failed, mut obeyed) = (false, false);
     loop {
         let soon = Instant::now() + Duration::from_millis(200);
         tokio::select! {
             line = said.recv() => {
                 let Some(line) = line else { break };
+                obeyed |= !line.trim().is_empty();
                 match console.obey(cluster, &line).await? {
                     Reply::Done(text) if text.is_empty() => {}
                     Reply::Done(text) => output::print(&text)?,
@@ -398,8 +399,11 @@ async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Endin
     if failed && !at_a_terminal {
         return Err(CliError::new("not everything on standard input could be done"));
     }
-    let (stop, time) = ("the console was closed".to_owned(), cluster.elapsed().as_nanos() as u64);
-    Ok(Ending { stop, quiet: false, over: false, complete: true, time })
+    // Where nobody said anything, nothing was shown: that is neither right nor wrong.
+    let complete = obeyed || at_a_terminal;
+    let stop = if complete { "the console was closed" } else { "standard input was empty" };
+    let time = cluster.elapsed().as_nanos() as u64;
+    Ok(Ending { stop: stop.to_owned(), quiet: false, over: false, complete, time })
 }
 
 /// Where the nodes live.

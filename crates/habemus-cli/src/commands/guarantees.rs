@@ -11,14 +11,16 @@ use habemus_check::guarantees::{GuaranteeRow, manifest, models};
 use crate::error::CliError;
 use crate::{Outcome, interrupt, output, show};
 
-/// Check every algorithm under every kind of fault, and compare with what is on record.
+/// Check every algorithm under every kind of fault: are its promises kept, and is all as it is on record?
 #[derive(Args)]
 #[command(after_help = "Examples:
   habemus guarantees
   habemus guarantees bully
   habemus guarantees --recorded --json
 
-Exit codes: 0 as recorded, 1 not as recorded, 2 bad input, 3 interrupted.")]
+Exit codes: 0 every promise holds or is open, and all is as recorded; 1 a promise
+is broken inside its model, or something is not as recorded; 2 bad input,
+3 interrupted.")]
 pub(crate) struct Guarantees {
     /// Only this algorithm.
     #[arg(value_name = "ALGORITHM")]
@@ -40,8 +42,7 @@ impl Guarantees {
         let mut recorded = manifest();
         recorded.retain(|row| wanted(&row.algorithm));
         if self.recorded {
-            self.publish(&recorded, &[])?;
-            return Ok(Outcome::Holds);
+            return self.publish(&recorded, &[]);
         }
         let mut models = models();
         models.retain(|model| wanted(model.entry.name));
@@ -66,14 +67,17 @@ impl Guarantees {
             done.fetch_add(1, Ordering::Relaxed);
         }
         drop(progress);
-        self.publish(&rows, &different)?;
-        Ok(if different.is_empty() { Outcome::Holds } else { Outcome::Fails })
+        self.publish(&rows, &different)
     }
 
-    fn publish(&self, rows: &[GuaranteeRow], different: &[String]) -> Result<(), CliError> {
+    /// Shows the table; what is wrong with it fails, whether it is on record or not.
+    fn publish(&self, rows: &[GuaranteeRow], different: &[String]) -> Result<Outcome, CliError> {
+        let broken: Vec<String> = rows.iter().flat_map(GuaranteeRow::broken_promises).collect();
         if self.json {
-            return output::print_json(&rows);
+            output::print_json(&rows)?;
+        } else {
+            output::print(&show::guarantees(rows, different, &broken))?;
         }
-        output::print(&show::guarantees(rows, different))
+        Ok(if different.is_empty() && broken.is_empty() { Outcome::Holds } else { Outcome::Fails })
     }
 }
