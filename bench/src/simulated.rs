@@ -41,7 +41,7 @@ pub(crate) fn traced(election: &Election) -> Measurement {
 
 fn population(ids: &[Id]) -> Population {
     let preference = ids.iter().map(|id| id.0 as u32).collect();
-    Population { ids: ids.to_vec(), preference: Some(preference), permits: 1 }
+    Population { ids: ids.to_vec(), preference: Some(preference), permits: 1, is_sure_to_start: false }
 }
 
 fn measure<O: Observer<ChangRoberts>>(election: &Election, observer: impl FnOnce(&[Id]) -> O) -> Measurement {

@@ -1,6 +1,6 @@
 //! What there is to know of a system before it runs, whatever its processes are.
 
-use habemus::catalogue::{Entry, Setup};
+use habemus::catalogue::{Contract, Entry, Setup};
 use habemus::property::{Monitor, Population};
 use habemus::{Problem, ProblemKind, Process, Status};
 
@@ -15,6 +15,8 @@ pub(crate) struct SystemFacts {
     pub(crate) problem: ProblemKind,
     /// Its properties.
     pub(crate) properties: Vec<Property>,
+    /// What it promises, and under which model.
+    pub(crate) contract: Contract,
     /// Whether there is an oracle detector.
     pub(crate) oracle: bool,
     /// Whether it works in pulses.
@@ -30,7 +32,7 @@ pub(crate) struct SystemFacts {
 pub(crate) struct Property {
     pub(crate) name: &'static str,
     pub(crate) demand: &'static str,
-    /// Whether the algorithm promises it.
+    /// Whether the algorithm promises it under its model.
     pub(crate) is_promised: bool,
 }
 
@@ -41,7 +43,10 @@ impl SystemFacts {
             population: setup.population.clone(),
             topology: setup.topology.clone(),
             problem: P::Problem::KIND,
-            properties: properties::<P::Problem>(&setup.population, &|name| setup.promises(name)),
+            properties: properties::<P::Problem>(&setup.population, &|name| {
+                setup.contract.promise(name).is_some()
+            }),
+            contract: setup.contract.clone(),
             oracle: setup.oracle.is_some(),
             synchronous: setup.synchronous,
             one_shot: P::Problem::next_command(&Status::Idle).is_none(),

@@ -13,15 +13,17 @@ use serde::{Deserialize, Serialize};
 use crate::check::check;
 use crate::error::CheckError;
 use crate::handle::CheckHandle;
-use crate::report::{CheckReport, CheckVerdict, Extent};
-use crate::selection::NEEDS_CLOCKS;
+use crate::report::{CheckReport, CheckVerdict, CheckedProperty, Extent};
+use crate::selection::NEED_CLOCKS;
 use crate::setting::{Properties, Setting, Start, Timers};
 
 mod cases;
 mod faults;
+mod standing;
 
 pub use cases::{CASES, Case, EXHIBITS};
 pub use faults::{FAULTS, Fault};
+pub use standing::{CellStanding, RowContract};
 
 /// The processes of a row, if it does not say otherwise.
 pub const PROCESSES: u64 = 3;
@@ -49,6 +51,9 @@ pub struct GuaranteeRow {
     pub complete: bool,
     /// Distinct states, some orders that make no difference left out.
     pub states: u64,
+    /// How many steps deep it went, where not every run was covered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
     /// What became of each property.
     pub properties: BTreeMap<String, Cell>,
 }
@@ -144,7 +149,7 @@ impl Model {
     pub fn check_property(&self, property: &str, handle: &CheckHandle) -> Option<CheckReport> {
         let options = self.named_options();
         let properties = Properties::Named(vec![property.to_owned()]);
-        let clocks = property == NEEDS_CLOCKS;
+        let clocks = NEED_CLOCKS.contains(&property);
         checked(&self.request(&options), &Setting { properties, clocks, ..self.setting() }, handle)
     }
 
@@ -183,6 +188,7 @@ impl Model {
             faults: self.faults().to_owned(),
             complete: report.extent != Extent::Bounded,
             states: report.states,
+            depth: (report.extent == Extent::Bounded).then_some(report.depth),
             properties: cells.collect(),
         };
         Some((row, report))
@@ -275,12 +281,13 @@ impl Model {
 /// Checks every property; `None` if the algorithm cannot be under such circumstances.
 fn decide(request: &Request<'_>, setting: &Setting, handle: &CheckHandle) -> Option<CheckReport> {
     let mut report = checked(request, setting, handle)?;
-    // To track which request happened before which makes more states: it is done for EM3 alone.
-    let alone = Properties::Named(vec![NEEDS_CLOCKS.to_owned()]);
-    if let Some(line) = report.properties.iter_mut().find(|line| line.name == NEEDS_CLOCKS) {
+    // To track which request happened before which makes more states: it is done for what needs it, one by one.
+    let needs_clocks = |line: &&mut CheckedProperty| NEED_CLOCKS.contains(&line.name.as_str());
+    for line in report.properties.iter_mut().filter(needs_clocks) {
+        let alone = Properties::Named(vec![line.name.clone()]);
         let apart = Setting { properties: alone, clocks: true, ..setting.clone() };
         let apart = checked(request, &apart, handle)?;
-        line.clone_from(apart.property(NEEDS_CLOCKS)?);
+        line.clone_from(apart.property(&line.name)?);
     }
     Some(report)
 }
@@ -295,8 +302,12 @@ fn checked(request: &Request<'_>, setting: &Setting, handle: &CheckHandle) -> Op
 
 /// The table as it is kept.
 pub fn manifest() -> Vec<GuaranteeRow> {
-    let lines = include_str!("../guarantees.jsonl").lines();
-    lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
+    from_lines(include_str!("../guarantees.jsonl"))
+}
+
+/// A table that is kept as lines of JSON.
+pub fn from_lines(text: &str) -> Vec<GuaranteeRow> {
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 /// The table as lines of JSON, as the manifest keeps it.
@@ -306,14 +317,6 @@ pub fn to_lines(rows: &[GuaranteeRow]) -> String {
         let _ = writeln!(text, "{}", serde_json::to_string(row).unwrap_or_default());
     }
     text
-}
-
-impl GuaranteeRow {
-    /// Whether the algorithm promises this property; variants promise nothing.
-    pub fn promises(&self, property: &str) -> bool {
-        let promised = |entry: &Entry| entry.promises(property);
-        self.variant.is_none() && entry(&self.algorithm).is_ok_and(promised)
-    }
 }
 
 impl Cell {

@@ -32,8 +32,8 @@ pub(crate) trait Handlers: Send + Sync {
     /// The commands and outputs of the problem.
     fn words(&self) -> &dyn Words;
 
-    /// The monitors of these properties.
-    fn watch(&self, properties: &[&'static str]) -> Box<dyn Watch>;
+    /// The monitors of these properties; whether an election is sure to be started, they must know.
+    fn watch(&self, properties: &[&'static str], is_sure_to_start: bool) -> Box<dyn Watch>;
 
     /// What there is to show of a message.
     fn message(&self, message: u32) -> Described;

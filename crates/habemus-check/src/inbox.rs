@@ -172,6 +172,15 @@ impl<'w> Mail<'w> {
         self.inboxes.contents.number(messages)
     }
 
+    /// The inbox without this item, however often it is in there.
+    pub(crate) fn without(&mut self, inbox: u32, item: u32) -> u32 {
+        let items = self.items(inbox);
+        if !items.contains(&item) {
+            return inbox;
+        }
+        self.inboxes.contents.number(items.iter().copied().filter(|&other| other != item).collect())
+    }
+
     /// Whether an item is a message, and not what the oracle says.
     pub(crate) fn is_message(&mut self, item: u32) -> bool {
         self.channel(item).0 < NOTICES

@@ -73,4 +73,5 @@ pub use fit::MAX_PROCESSES;
 pub use handle::CheckHandle;
 pub use replay::{Replay, ReplayError, replay};
 pub use report::{CheckReport, CheckVerdict, CheckedProperty, Extent, SometimesLine};
+pub use selection::NEED_CLOCKS;
 pub use setting::{ANY_NUMBER, Budget, DeliveryOrder, MAX_FAULTS, Properties, Setting, Spill, Start, Timers};

@@ -34,6 +34,7 @@ pub(crate) struct Numbered {
     keeps_stored: bool,
     amnesia: bool,
     clocks: bool,
+    is_sure_to_start: bool,
     /// Whether states that differ by a shift of all logical clocks are one.
     pub(crate) is_shift_invariant: bool,
     /// Whether states that differ by a rotation of all processes are one.
@@ -58,7 +59,7 @@ impl Numbered {
         properties: &[&'static str],
     ) -> Self {
         Numbered {
-            watching: handlers.watch(properties),
+            watching: handlers.watch(properties, setting.is_sure_to_start()),
             locals: Interner::new(),
             items: Interner::new(),
             is_shift_invariant: symmetry::is_shift_invariant(&*handlers, setting),
@@ -70,6 +71,7 @@ impl Numbered {
             keeps_stored: setting.budget.recoveries > 0,
             amnesia: setting.budget.amnesia,
             clocks: setting.clocks,
+            is_sure_to_start: setting.is_sure_to_start() || facts.population.is_sure_to_start,
             shifted: AtomicUsize::new(0),
             widened: AtomicUsize::new(0),
         }
@@ -194,8 +196,8 @@ impl Numbered {
             }
             sends.push((to.0 as u8, self.message_item(local.address, message, &next.clock)));
         }
-        if self.facts.problem == ProblemKind::Election {
-            // No monitor minds when an election is asked for; a state that forgets it is met more often.
+        if self.facts.problem == ProblemKind::Election && self.is_sure_to_start {
+            // No monitor minds when an election is asked for, if it is; a state that forgets it is met more often.
             seen.retain(|seen| !matches!(seen.what, Sight::Command(_)));
         }
         Ok(Reaction { local: self.locals.number(next), sends, observations: self.watching.number(seen) })

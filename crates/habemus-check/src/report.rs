@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use habemus::catalogue::Claim;
 use habemus::{ProblemKind, Status};
 use habemus_report::grouped;
 use habemus_trace::Trace;
@@ -14,7 +15,7 @@ use crate::narrator::narrate;
 use crate::path::{Length, Violation};
 use crate::protocol::Counterexample;
 use crate::refine::{Cycles, Searched};
-use crate::selection::{NEEDS_CLOCKS, Selection};
+use crate::selection::{NEED_CLOCKS, Selection};
 use crate::watching::status_bit;
 use crate::world::World;
 
@@ -78,8 +79,11 @@ pub struct CheckedProperty {
     pub verdict: CheckVerdict,
     /// How it is broken, or why it is open.
     pub explanation: Option<String>,
-    /// Whether the algorithm promises it under its model.
+    /// Whether the algorithm promises it, and what may go wrong belongs to its model.
     pub promised: bool,
+    /// What takes the check outside the model under which the algorithm promises it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<String>,
     /// A run that breaks it.
     #[serde(skip)]
     pub counterexample: Option<Trace>,
@@ -231,18 +235,24 @@ fn property_line(
     searched: &Searched,
     property: &Property,
 ) -> CheckedProperty {
+    let facts = &world.system.facts;
+    let claim = facts.contract.claim(property.name, &world.setting.circumstances(facts.processes()));
     let mut line = CheckedProperty {
         name: property.name.to_owned(),
         demand: property.demand.to_owned(),
         verdict: CheckVerdict::NotCovered,
         explanation: None,
-        promised: property.is_promised,
+        promised: claim.is_promised(),
+        outside: match claim {
+            Claim::Outside(why) => Some(why),
+            Claim::Promised | Claim::NotPromised => None,
+        },
         counterexample: None,
         steps: None,
         shortest: None,
     };
     match selection.index_of(property) {
-        None if property.name == NEEDS_CLOCKS && !world.setting.clocks => {
+        None if NEED_CLOCKS.contains(&property.name) && !world.setting.clocks => {
             line.explanation = Some("which request happened before which was not tracked".to_owned());
         }
         None => line.explanation = Some("it was not asked for".to_owned()),

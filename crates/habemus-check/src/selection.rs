@@ -6,8 +6,8 @@ use crate::error::CheckError;
 use crate::facts::{Property, SystemFacts};
 use crate::setting::{Properties, Setting};
 
-/// The property that needs to know which request happened before which.
-pub(crate) const NEEDS_CLOCKS: &str = "EM3";
+/// The properties that need to know which request happened before which.
+pub const NEED_CLOCKS: [&str; 2] = ["EM3", "bounded-waiting"];
 
 /// The properties of a problem, and which of them are checked.
 pub(crate) struct Selection {
@@ -33,7 +33,7 @@ impl Selection {
                 Properties::All => true,
                 Properties::Named(names) => names.iter().any(|name| property.name.eq_ignore_ascii_case(name)),
             };
-            is_chosen && (setting.clocks || property.name != NEEDS_CLOCKS)
+            is_chosen && (setting.clocks || !NEED_CLOCKS.contains(&property.name))
         };
         let checked = all.iter().filter(is_wanted).map(|property| property.name).collect();
         Ok(Selection { all, checked })

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use habemus::Address;
-use habemus::catalogue::{Entry, Timing};
+use habemus::catalogue::{Circumstances, Entry, Fault, Timing};
 
 /// Of entries: there is no limit. It can be explored to the end only where states come back.
 pub const ANY_NUMBER: u32 = u32::MAX;
@@ -115,6 +115,33 @@ impl Timers {
     /// What an algorithm assumes, by its entry: one that needs no synchrony is checked without any.
     pub fn usual(entry: &Entry) -> Self {
         if entry.model.timing == Timing::Asynchronous { Timers::AnyTime } else { Timers::MessagesFirst }
+    }
+}
+
+impl Setting {
+    /// What may go wrong among so many processes.
+    pub fn circumstances(&self, processes: usize) -> Circumstances {
+        let Budget { crashes, recoveries, amnesia, losses, duplications, suspicions, partitions } =
+            self.budget;
+        let faults = [
+            (self.order == DeliveryOrder::Any, Fault::Reordering),
+            (self.timers == Timers::AnyTime, Fault::WrongTimeouts),
+            (self.timers == Timers::LateClients, Fault::LateHolder),
+            (crashes > 0, Fault::Crash),
+            (crashes > 0 && recoveries > 0 && !amnesia, Fault::Recovery),
+            (crashes > 0 && recoveries > 0 && amnesia, Fault::Amnesia),
+            (losses > 0, Fault::Loss),
+            (duplications > 0, Fault::Duplication),
+            (suspicions > 0, Fault::FalseSuspicion),
+            (partitions > 0, Fault::Partition),
+        ];
+        let faults = faults.into_iter().filter(|(may_come, _)| *may_come).map(|(_, fault)| fault).collect();
+        Circumstances { faults, down: usize::from(crashes), lasting: false, processes }
+    }
+
+    /// Whether an election is sure to be started: whoever is to do it may crash before.
+    pub(crate) fn is_sure_to_start(&self) -> bool {
+        self.budget.crashes == 0 && self.start != Start::These(Vec::new())
     }
 }
 

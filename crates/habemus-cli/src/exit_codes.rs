@@ -8,7 +8,16 @@ const EXIT_CODES: &[(&str, [&str; 4])] = &[
     ("run", ["as expected", "not as expected", "bad input", "open: cut off too early, or interrupted"]),
     ("sweep", ["all as expected", "some not", "bad input", "none failed, some are open; or interrupted"]),
     ("check", ["every checked property holds", "one is violated", "bad input", "incomplete, or interrupted"]),
-    ("guarantees", ["as recorded", "not as recorded", "bad input", "interrupted"]),
+    (
+        "guarantees",
+        [
+            "every promise holds or is open, and all is as recorded",
+            "a promise is broken inside its model, or something is not as recorded",
+            "bad input",
+            "interrupted",
+        ],
+    ),
+    ("mutants", ["every mutant is caught or explained", "some survive", "bad input", "interrupted"]),
     ("errata", ["shown", "", "bad input", ""]),
     ("cost", ["theory holds", "a measured figure contradicts it", "bad input", "interrupted"]),
     ("detectors", ["measured", "", "bad input", "interrupted"]),

@@ -52,7 +52,7 @@ pub fn erase<P: Process>(setup: Setup<P>, me: Address, labels: Labels) -> (Facts
     let facts = Facts {
         algorithm: setup.entry.name,
         problem: setup.entry.problem,
-        links: setup.model.links(),
+        links: setup.contract.model.links(),
         commands: P::Problem::COMMANDS,
         kinds: P::Message::vocabulary(),
         hears_of_suspicions: !setup.entry.detectors.is_empty(),

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use habemus::catalogue::{self, Entry, Request, Setup, Visitor};
+use habemus::catalogue::{self, Claim, Entry, Request, Setup, Visitor};
 use habemus::clock::VectorClock;
 use habemus::property::{Observation, ObservedEvent, Population, Violation};
 use habemus::{Address, Id, Problem, Process, Status};
 use habemus_scenario::Expectations;
 use habemus_trace::{Happening, Record, Trace};
 
+use crate::circumstances::circumstances_of_trace;
 use crate::error::RunError;
 use crate::finished::{Ending, Finished};
 use crate::monitors::Monitors;
@@ -66,8 +67,9 @@ impl Visitor for Judge<'_> {
     type Result = Result<Report, JudgeError>;
 
     fn visit<P: Process>(self, setup: Setup<P>) -> Self::Result {
-        let promises = |property: &str| setup.promises(property);
-        TraceJudge::<P::Problem>::new(setup.entry, setup.population.clone()).judge(self, &promises)
+        let circumstances = circumstances_of_trace(&self.trace);
+        let claim = |property: &str| setup.contract.claim(property, &circumstances);
+        TraceJudge::<P::Problem>::new(setup.entry, setup.population.clone()).judge(self, &claim)
     }
 }
 
@@ -96,7 +98,7 @@ impl<Q: Problem> TraceJudge<Q> {
         TraceJudge { entry, population, statistics, standing, depth, decided, on_their_way, monitors, begun }
     }
 
-    fn judge(mut self, case: Judge<'_>, promises: &dyn Fn(&str) -> bool) -> Result<Report, JudgeError> {
+    fn judge(mut self, case: Judge<'_>, claim: &dyn Fn(&str) -> Claim) -> Result<Report, JudgeError> {
         let mut trace = case.trace;
         let mut records = Vec::with_capacity(trace.records.len());
         for (index, record) in trace.records.into_iter().enumerate() {
@@ -124,7 +126,7 @@ impl<Q: Problem> TraceJudge<Q> {
             decided: self.decided,
             statistics: self.statistics,
             refused_writes: self.monitors.refused_writes(),
-            properties: self.monitors.lines(case.ending.end(), &self.population, promises),
+            properties: self.monitors.lines(case.ending.end(), &self.population, claim),
             remarks: Vec::new(),
             fingerprint: "none: a real run cannot be repeated".to_owned(),
             trace: Some(trace),

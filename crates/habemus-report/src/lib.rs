@@ -5,6 +5,7 @@
 //! expected. The simulator fills a [`Report`] while it runs; [`judge()`] makes one of a trace that somebody recorded,
 //! with the same monitors.
 
+mod circumstances;
 mod drawn_faults;
 mod error;
 mod finished;
@@ -20,6 +21,7 @@ mod request;
 mod standing;
 mod statistics;
 
+pub use circumstances::circumstances;
 pub use drawn_faults::{draw_faults, with_drawn_faults};
 pub use error::{CueError, RunError, UnknownProperty};
 pub use finished::{Ended, Ending, Finished};

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use habemus::Problem;
+use habemus::catalogue::Claim;
 use habemus::property::{End, Monitor, Observation, Population, Verdict, Violation};
 
 use crate::property_line::PropertyLine;
@@ -52,19 +53,19 @@ impl<Q: Problem> Monitors<Q> {
         broken
     }
 
-    /// What became of each property, if the run ends like this; `promises` says which the algorithm promises.
+    /// What became of each property, if the run ends like this; `claim` says what the algorithm claims of it.
     pub fn lines(
         &self,
         end: End,
         population: &Population,
-        promises: &dyn Fn(&str) -> bool,
+        claim: &dyn Fn(&str) -> Claim,
     ) -> Vec<PropertyLine> {
         let line = |(monitor, violation): &(Q::Monitor, Option<Violation>)| {
             let verdict = match violation {
                 Some(violation) => Verdict::Violated(violation.clone()),
                 None => monitor.at_end(end, population),
             };
-            PropertyLine::new(monitor.name(), monitor.demand(), verdict, promises(monitor.name()))
+            PropertyLine::new(monitor.name(), monitor.demand(), verdict, claim(monitor.name()))
         };
         self.0.iter().map(line).collect()
     }

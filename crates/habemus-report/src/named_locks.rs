@@ -92,7 +92,8 @@ pub fn report_of_locks(scenario: &Scenario, reports: BTreeMap<String, Report>) -
 fn line(reports: &BTreeMap<String, Report>, index: usize) -> PropertyLine {
     let lines = || reports.iter().map(|(name, report)| (name, &report.properties[index]));
     let with = |verdict: Finding| lines().find(|(_, line)| line.verdict == verdict);
-    let worst = with(Finding::Violated).or_else(|| with(Finding::Open)).or_else(|| lines().next());
+    let worst = with(Finding::Violated).or_else(|| with(Finding::Open)).or_else(|| with(Finding::Holds));
+    let worst = worst.or_else(|| lines().next());
     let (name, line) = worst.expect("there is one lock at least");
     let explanation = line.explanation.as_ref().map(|why| format!("{name}: {why}"));
     PropertyLine { explanation, ..line.clone() }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use habemus::catalogue::Claim;
 use habemus::property::Verdict;
 use serde::Serialize;
 
@@ -16,8 +17,11 @@ pub struct PropertyLine {
     pub verdict: Finding,
     /// How it was broken, or why it is open.
     pub explanation: Option<String>,
-    /// Whether the algorithm promises it under its model.
+    /// Whether the algorithm promises it, and what went wrong belongs to its model.
     pub promised: bool,
+    /// What took the run outside the model under which the algorithm promises it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<String>,
 }
 
 /// What was found of a property, in a word.
@@ -34,6 +38,8 @@ pub enum Finding {
     NotFound,
     /// It was not looked at, and the explanation says why.
     NotCovered,
+    /// It demands nothing of this run, and the explanation says why.
+    DoesNotApply,
 }
 
 impl fmt::Display for Finding {
@@ -44,19 +50,33 @@ impl fmt::Display for Finding {
             Finding::Open => "open",
             Finding::NotFound => "not found",
             Finding::NotCovered => "not covered",
+            Finding::DoesNotApply => "does not apply",
         })
     }
 }
 
 impl PropertyLine {
     /// What became of a property in a run.
-    pub fn new(name: &str, demand: &str, verdict: Verdict, promised: bool) -> Self {
+    pub fn new(name: &str, demand: &str, verdict: Verdict, claim: Claim) -> Self {
         let (verdict, explanation) = match verdict {
             Verdict::Holds => (Finding::Holds, None),
             Verdict::Violated(violation) => (Finding::Violated, Some(violation.0)),
             Verdict::Open(reason) => (Finding::Open, Some(reason)),
+            Verdict::DoesNotApply(reason) => (Finding::DoesNotApply, Some(reason)),
         };
-        PropertyLine { name: name.to_owned(), demand: demand.to_owned(), verdict, explanation, promised }
+        let promised = claim.is_promised();
+        let outside = match claim {
+            Claim::Outside(why) => Some(why),
+            Claim::Promised | Claim::NotPromised => None,
+        };
+        PropertyLine {
+            name: name.to_owned(),
+            demand: demand.to_owned(),
+            verdict,
+            explanation,
+            promised,
+            outside,
+        }
     }
 
     /// How it was broken, or why it is open; nothing if it holds.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use habemus::analysis::{Again, Arrangement, Bound, CostModel, Start};
-use habemus::catalogue::{self, Request, SetupError, Shape};
+use habemus::catalogue::{self, Claim, Request, SetupError, Shape};
 use habemus::property::End;
 use habemus_report::{RunError, Statistics, Stream, Use, pulse};
 use habemus_scenario::{Action, Cue, Network, Occasion, Scenario, Until};
@@ -281,7 +281,7 @@ fn measure_until(
         Stop::TimeLimit => return Err(unfinished("what was asked for took too long")),
         _ => return Err(unfinished("the limit of events was reached")),
     }
-    let observed = prepared.simulation.finish(End::Quiet, &|_| false);
+    let observed = prepared.simulation.finish(End::Quiet, &|_| Claim::NotPromised);
     if observed.done == 0 {
         return Err(unfinished("nobody was elected, nobody entered, nobody decided"));
     }

@@ -84,8 +84,7 @@ impl Visitor for Ask {
     type Result = Promised;
 
     fn visit<P: Process>(self, setup: Setup<P>) -> Promised {
-        let promises = setup.entry.promises.iter().filter_map(|promise| setup.promise(promise.property));
-        Promised { model: setup.model, promises: promises.collect() }
+        Promised { model: setup.contract.model, promises: setup.contract.promises }
     }
 }
 
@@ -158,13 +157,13 @@ fn scenario(
     if faults.contains(Fault::Treason) {
         scenario.options.insert("traitors".to_owned(), "drawn".to_owned());
     }
-    everybody_begins(&mut scenario, problem);
+    everybody_begins(&mut scenario, problem, faults);
     if model.timing == Timing::EventuallyTimely {
         scenario.expect.within = scenario.expect.within.max(Some(STABILISED));
     }
     let crashing = scenario.random.as_ref().filter(|random| random.crashes > 0.0);
     let down = crashing.map_or(0, |random| random.max_down);
-    let circumstances = Circumstances { faults, down, processes: PROCESSES };
+    let circumstances = Circumstances { faults, down, lasting: false, processes: PROCESSES };
     let outside = promises.iter().filter(|promise| !promise.claim(model, &circumstances).is_promised());
     scenario.expect.outside = outside.map(|promise| promise.property.to_owned()).collect();
     scenario
@@ -222,15 +221,18 @@ fn random(model: &Model, detector: Option<&str>, faults: Faults, fate: Fate) -> 
 }
 
 /// Everybody stands, proposes, or wants to enter again and again while the faults come.
-fn everybody_begins(scenario: &mut Scenario, problem: ProblemKind) {
+fn everybody_begins(scenario: &mut Scenario, problem: ProblemKind, faults: Faults) {
     let milliseconds = Duration::from_millis;
     let word = match problem {
         ProblemKind::Election => "elect",
         ProblemKind::Agreement => "propose",
         ProblemKind::MutualExclusion | ProblemKind::FailureDetection => {
+            // A late holder stays for longer than any lease; it need not come so often.
+            let late = faults.contains(Fault::LateHolder);
+            let (entries, longest) = if late { (2, milliseconds(1500)) } else { (6, milliseconds(10)) };
             scenario.workload = Some(Workload {
-                entries: 6,
-                hold: (milliseconds(1), milliseconds(10)),
+                entries,
+                hold: (milliseconds(1), longest),
                 think: (milliseconds(0), milliseconds(500)),
                 ..Workload::usual(false)
             });

@@ -34,7 +34,7 @@ pub use observer::{NetworkChange, Notice, Observer};
 pub use parts::{MergeError, Merged, PartCase, Seeds, Shard, SweepPart, merge_parts};
 pub use quality::{MAX_WATCHED, Quality, QualityRequest, quality};
 pub use queue::Queue;
-pub use quorum::{Sampled, sample_quorum};
+pub use quorum::{ProtocolRuns, Sampled, run_quorum, sample_quorum};
 pub use run::{run, run_controlled, run_system};
 pub use shrink::{Shrunk, shrink};
 pub use simulation::{Control, Limits, Simulation, Stop};

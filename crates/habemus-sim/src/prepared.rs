@@ -2,7 +2,7 @@
 //!
 //! Of everything above the delivery loop this is the only part that is compiled for every algorithm.
 
-use habemus::catalogue::{self, Entry, Request, Setup, SetupError, Visitor};
+use habemus::catalogue::{self, Claim, Contract, Entry, Request, Setup, SetupError, Visitor};
 use habemus::property::{End, Population};
 use habemus::{Message, Problem, Process};
 use habemus_report::{RunError, know_kinds, request};
@@ -21,8 +21,8 @@ pub(crate) struct Prepared {
     pub(crate) perpetual: bool,
     /// The failure detector on which it stands, or "none".
     pub(crate) detector: &'static str,
-    /// The properties that it promises.
-    pub(crate) promised: Vec<&'static str>,
+    /// What it promises.
+    pub(crate) contract: Contract,
     pub(crate) simulation: Box<dyn Run>,
 }
 
@@ -71,8 +71,8 @@ pub(crate) trait Run {
     fn missed(&self) -> &[String];
     /// The lines of the script whose occasion has not come, counted from 0.
     fn unmet(&self) -> Vec<usize>;
-    /// What was seen, if it ends like this; `promises` says which properties the algorithm promises.
-    fn finish(self: Box<Self>, end: End, promises: &dyn Fn(&str) -> bool) -> Observed;
+    /// What was seen, if it ends like this; `claim` says what the algorithm claims of a property.
+    fn finish(self: Box<Self>, end: End, claim: &dyn Fn(&str) -> Claim) -> Observed;
 }
 
 impl<P: Process> Run for Simulation<P, Watch<P::Problem>> {
@@ -97,8 +97,8 @@ impl<P: Process> Run for Simulation<P, Watch<P::Problem>> {
         Simulation::unmet(self)
     }
 
-    fn finish(self: Box<Self>, end: End, promises: &dyn Fn(&str) -> bool) -> Observed {
-        self.into_observer().finish(end, promises)
+    fn finish(self: Box<Self>, end: End, claim: &dyn Fn(&str) -> Claim) -> Observed {
+        self.into_observer().finish(end, claim)
     }
 }
 
@@ -115,8 +115,6 @@ impl Visitor for Prepare<'_> {
         know_kinds(self.scenario, &P::Message::vocabulary())?;
         let measured = self.measured(P::Problem::COMMANDS);
         let attention = self.attention(setup.entry, &setup.topology);
-        let promised = setup.entry.promises.iter().map(|promise| promise.property);
-        let promised = promised.filter(|name| setup.promises(name)).collect();
         let watch = Watch::new(setup.population.clone(), attention);
         let scenario = measured.as_ref().unwrap_or(self.scenario);
         let simulation: Simulation<P, _> = Simulation::new(setup.system, scenario, setup.oracle, watch)?;
@@ -125,7 +123,7 @@ impl Visitor for Prepare<'_> {
             population: setup.population,
             perpetual: setup.perpetual,
             detector: setup.detector,
-            promised,
+            contract: setup.contract,
             simulation: Box::new(simulation),
         })
     }

@@ -1,11 +1,15 @@
 //! Forgetful quorums by trial, to hold the formulas against.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use habemus::analysis::quorum::ForgetfulQuorum;
-use habemus_report::{Stream, Use};
+use habemus_report::{RunError, Stream, Use};
+use habemus_scenario::{Action, Cue, Latency, Network, Occasion, Scenario, Until, Workload};
 use serde::Serialize;
 
+use crate::run::run;
 use crate::simulation::Control;
 
 /// How often a second participant could have got in.
@@ -90,6 +94,12 @@ impl Trial {
         }
     }
 
+    /// The numbers of all coordinators that forget, whether or not they had granted, counted from 1.
+    fn all_that_forget(&mut self) -> Vec<u64> {
+        let forgets = 1.0 - libm::exp(self.remembers);
+        (1..=self.order.len() as u64).filter(|_| self.stream.unit() < forgets).collect()
+    }
+
     fn remembers(&self, coordinator: usize) -> bool {
         coordinator < self.quorum && !self.forgotten[coordinator]
     }
@@ -120,6 +130,89 @@ impl Trial {
     }
 }
 
+/// How often the protocol itself let two in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ProtocolRuns {
+    /// How many runs there were of each kind.
+    pub runs: u64,
+    /// Where the first participant got just a quorum, because the second asked as well.
+    pub contended: u64,
+    /// Where nobody else had asked when the first did.
+    pub uncontended: u64,
+}
+
+/// Runs the protocol itself so often, or until `control` stops it: one participant is inside, coordinators restart and
+/// have forgotten, and another asks. Nothing is assumed but the order in which messages arrive.
+///
+/// # Errors
+/// If the catalogue knows no such system.
+pub fn run_quorum(
+    quorum: &ForgetfulQuorum,
+    runs: u64,
+    seed: u64,
+    control: &Control,
+) -> Result<ProtocolRuns, RunError> {
+    let mut trial = Trial::new(quorum, seed);
+    let mut counted = ProtocolRuns::default();
+    while counted.runs < runs && !control.stop.load(Ordering::Relaxed) {
+        let forgetful = trial.all_that_forget();
+        counted.runs += 1;
+        for (contention, count) in
+            [(Contention::Some, &mut counted.contended), (Contention::None, &mut counted.uncontended)]
+        {
+            let report = run(&protocol(quorum, &forgetful, contention), false)?;
+            *count += u64::from(report.entered.len() > 1);
+        }
+    }
+    Ok(counted)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Contention {
+    /// The second participant asks at the same time, and is first at all coordinators that the first does not need.
+    Some,
+    /// It asks later.
+    None,
+}
+
+/// The first participant enters, these coordinators restart and have forgotten, and then the requests of the second reach
+/// those at which it was not first.
+fn protocol(quorum: &ForgetfulQuorum, forgetful: &[u64], contention: Contention) -> Scenario {
+    let (n, m) = (quorum.coordinators(), quorum.quorum());
+    let (first, second) = (n + 1, n + 2);
+    let ms = Duration::from_millis;
+    let slowly = |from: u64, to: u64| ((from, to), Latency::Constant(ms(30)));
+    let links = match contention {
+        Contention::Some => {
+            let late = (1..=m).map(|to| slowly(second, to));
+            late.chain((m + 1..=n).map(|to| slowly(first, to))).collect()
+        }
+        Contention::None => BTreeMap::new(),
+    };
+    let acquire = |process| Action::Command { word: "acquire".to_owned(), processes: vec![process] };
+    let mut script = vec![(0, acquire(first))];
+    let asks = if contention == Contention::Some { 0 } else { 30 };
+    if !forgetful.is_empty() {
+        script.push((10, Action::Crash(forgetful.to_vec())));
+        script.push((20, Action::Recover { processes: forgetful.to_vec(), amnesia: true }));
+    }
+    script.push((asks, acquire(second)));
+    let cue = |(at, action): (u64, Action)| Cue { occasion: Occasion::At(ms(at)), action };
+    let for_ever = Duration::from_secs(3600);
+    Scenario {
+        algorithm: "quorum".to_owned(),
+        ids: (1..=n + 2).collect(),
+        options: [("coordinators", n.to_string()), ("quorum", m.to_string()), ("timeout", "none".to_owned())]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into(),
+        network: Network { latency: Latency::Constant(ms(1)), links, ..Network::default() },
+        script: script.into_iter().map(cue).collect(),
+        workload: Some(Workload { hold: (for_ever, for_ever), ..Workload::usual(true) }),
+        until: Until::Time(ms(90)),
+        ..Scenario::default()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,6 +239,22 @@ mod tests {
                 let (low, high) = confidence_interval(hits, sampled.samples, 1e-4);
                 assert!(low <= formula && formula <= high, "{n} {m} {p}: {hits} but {formula}");
             }
+        }
+    }
+
+    #[test]
+    fn the_protocol_itself_agrees_with_the_formulas_with_and_without_contention() {
+        for (n, m, p) in [(7, 4, 0.1), (5, 4, 0.4), (3, 2, 0.3)] {
+            let one = quorum(n, m, p);
+            let counted = run_quorum(&one, 400, 1, &Control::default()).expect("it runs");
+            assert_eq!(counted.runs, 400);
+            for (hits, formula) in
+                [(counted.contended, one.by_asking_all()), (counted.uncontended, one.uncontended())]
+            {
+                let (low, high) = confidence_interval(hits, counted.runs, 1e-4);
+                assert!(low <= formula && formula <= high, "{n} {m} {p}: {hits} but {formula}");
+            }
+            assert!(counted.uncontended < counted.contended, "{counted:?}");
         }
     }
 

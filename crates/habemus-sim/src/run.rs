@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use habemus::Process;
 use habemus::catalogue::Setup;
 use habemus_report::{
-    Ended, Ending, Finished, Report, RunError, Statistics, report_of_locks, request, scenarios_of_locks,
-    with_drawn_faults,
+    Ended, Ending, Finished, Report, RunError, Statistics, circumstances, report_of_locks, request,
+    scenarios_of_locks, with_drawn_faults,
 };
 use habemus_scenario::{Occasion, Scenario, TimeModel, Until};
 
@@ -93,7 +93,9 @@ fn report(
     let missed = prepared.simulation.missed().to_vec();
     let unmet: Vec<String> =
         prepared.simulation.unmet().into_iter().map(|line| scenario_line(played, line)).collect();
-    let observed = prepared.simulation.finish(ending.end(), &|name| prepared.promised.contains(&name));
+    let circumstances = circumstances(played);
+    let claim = |name: &str| prepared.contract.claim(name, &circumstances);
+    let observed = prepared.simulation.finish(ending.end(), &claim);
     let finished = Finished {
         entry: prepared.entry,
         population: &prepared.population,

@@ -71,6 +71,9 @@ struct Rare<P: Process> {
 }
 
 enum RareEvent<P: Process> {
+    /// What the oracle detector says, unless it is no longer true by then.
+    Truth(Suspicion),
+    /// What the script makes it say.
     Suspicion(Suspicion),
     Client(Command<P>),
 }

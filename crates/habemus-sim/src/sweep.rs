@@ -61,6 +61,11 @@ pub struct Tally {
     pub violated: u64,
     /// It could not be told.
     pub open: u64,
+    /// In so many of the runs in which it was broken the algorithm does not promise it: they are outside its model, or it
+    /// promises it under none.
+    pub outside: u64,
+    /// It demanded nothing.
+    pub does_not_apply: u64,
 }
 
 /// A run that was not as expected.
@@ -145,7 +150,11 @@ impl SweepReport {
             let tally = self.properties.entry(line.name).or_default();
             match line.verdict {
                 Finding::Holds => tally.holds += 1,
-                Finding::Violated => tally.violated += 1,
+                Finding::Violated => {
+                    tally.violated += 1;
+                    tally.outside += u64::from(!line.promised);
+                }
+                Finding::DoesNotApply => tally.does_not_apply += 1,
                 _ => tally.open += 1,
             }
         }
@@ -181,6 +190,8 @@ impl SweepReport {
             mine.holds += tally.holds;
             mine.violated += tally.violated;
             mine.open += tally.open;
+            mine.outside += tally.outside;
+            mine.does_not_apply += tally.does_not_apply;
         }
         self.open += other.open;
         if let Some(failure) = other.first_failure {

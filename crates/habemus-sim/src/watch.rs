@@ -10,6 +10,7 @@ use std::fmt::{Debug, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
+use habemus::catalogue::Claim;
 use habemus::clock::VectorClock;
 use habemus::property::{End, Observation, ObservedEvent, Population, Violation};
 use habemus::{Address, Id, Message, Problem, Process, Status, Suspicion};
@@ -132,9 +133,9 @@ impl<Q: Problem> Watch<Q> {
         }
     }
 
-    /// What was seen, if the run ends like this; `promises` says which properties the algorithm promises.
-    pub fn finish(self, end: End, promises: &dyn Fn(&str) -> bool) -> Observed {
-        let properties = self.monitors.lines(end, &self.population, promises);
+    /// What was seen, if the run ends like this; `claim` says what the algorithm claims of a property.
+    pub fn finish(self, end: End, claim: &dyn Fn(&str) -> Claim) -> Observed {
+        let properties = self.monitors.lines(end, &self.population, claim);
         let mut statistics = self.statistics;
         self.messages.fill_in(&mut statistics);
         (statistics.min_entries, statistics.max_entries) = self.standing.min_and_max_entries();

@@ -211,8 +211,10 @@ impl<P: Process> Handlers for Erased<P> {
         &*self.dictionary
     }
 
-    fn watch(&self, properties: &[&'static str]) -> Box<dyn Watch> {
-        watching::watch(&self.dictionary, &self.population, properties)
+    fn watch(&self, properties: &[&'static str], is_sure_to_start: bool) -> Box<dyn Watch> {
+        let is_sure_to_start = is_sure_to_start || self.population.is_sure_to_start;
+        let population = Population { is_sure_to_start, ..self.population.clone() };
+        watching::watch(&self.dictionary, &population, properties)
     }
 
     fn message(&self, message: u32) -> Described {

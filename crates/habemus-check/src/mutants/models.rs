@@ -6,7 +6,6 @@ use habemus::{Address, ProblemKind};
 use super::model::{Model, model};
 use super::planted::{Planted, planted};
 use crate::guarantees::{self, FAULTS, Fault};
-use crate::selection::NEEDS_CLOCKS;
 use crate::setting::{ANY_NUMBER, Properties, Setting, Start, Timers};
 
 /// The models of the table of guarantees, those of planted mutants, and every fault among few processes of
@@ -48,7 +47,7 @@ pub(super) fn models(entry: &'static Entry) -> Vec<Model> {
         models.push(four);
     }
     if entry.problem == ProblemKind::MutualExclusion {
-        let mut order = small(entry, Fault::None, 3, &[], usual).property(NEEDS_CLOCKS);
+        let mut order = small(entry, Fault::None, 3, &[], usual).property("EM3");
         (order.name, order.setting.clocks) = ("requests in order".to_owned(), true);
         let mut ever = small(entry, Fault::None, 2, &[], usual);
         (ever.name, ever.setting.entries) = ("n = 2, any number of entries".to_owned(), ANY_NUMBER);

@@ -323,8 +323,8 @@ impl Handlers for Mutated {
         self.inner.words()
     }
 
-    fn watch(&self, properties: &[&'static str]) -> Box<dyn Watch> {
-        self.inner.watch(properties)
+    fn watch(&self, properties: &[&'static str], is_sure_to_start: bool) -> Box<dyn Watch> {
+        self.inner.watch(properties, is_sure_to_start)
     }
 
     fn message(&self, message: u32) -> Described {

@@ -6,7 +6,7 @@ use super::{Successors, Worker};
 use crate::environment::{Environment, Fault};
 use crate::local::Running;
 use crate::protocol::{Cause, Life, TransitionKind, Trouble};
-use crate::row::situation;
+use crate::row::{put, situation};
 
 impl Worker<'_> {
     /// The faults that may happen in `state`, beside those that concern a single message.
@@ -55,6 +55,7 @@ impl Worker<'_> {
         for (choice, index) in self.reflexes.of(local, Cause::Crash { forever })?.enumerate() {
             self.begin_in(state, after);
             self.apply(address, inbox, self.reflexes.at(index), after);
+            self.take_back(Suspicion::Restore(Address(address as u32)));
             self.tell_others(address, Suspicion::Suspect(Address(address as u32)));
             self.emit(out, address, TransitionKind::Crash { forever }, choice);
         }
@@ -110,6 +111,7 @@ impl Worker<'_> {
                     }
                 }
             }
+            self.take_back(Suspicion::Suspect(Address(address as u32)));
             self.tell_others(address, Suspicion::Restore(Address(address as u32)));
             self.emit(out, address, TransitionKind::Recover, choice);
         }
@@ -152,6 +154,19 @@ impl Worker<'_> {
             if self.life(situation(&self.scratch, other).0) == Life::Up {
                 self.tell(other, suspicion);
             }
+        }
+    }
+
+    /// The oracle takes back what it was about to say, and what is no longer true.
+    fn take_back(&mut self, suspicion: Suspicion) {
+        if !self.world.system.facts.oracle {
+            return;
+        }
+        let notice = self.world.system.notice(suspicion);
+        for address in 0..self.world.processes {
+            let (local, inbox) = situation(&self.scratch, address);
+            let inbox = self.mail.without(inbox, notice);
+            put(&mut self.scratch, address, (local, inbox));
         }
     }
 

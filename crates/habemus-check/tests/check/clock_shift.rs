@@ -20,7 +20,7 @@ fn ricart_and_agrawala_are_right_however_often_processes_enter() {
     };
     let report = any("bare-replies").run();
     assert_eq!(report.extent, Extent::Complete);
-    for name in ["EM1", "EM2", "bounded-waiting"] {
+    for name in ["EM1", "EM2", "no-starvation"] {
         let verdict = report.property(name).map(|line| line.verdict);
         assert_eq!(verdict, Some(CheckVerdict::Holds), "{name}: {report:#?}");
     }

@@ -22,7 +22,7 @@ pub(crate) fn setup<P: Process>(
     system: System<P>,
     preference: Option<Vec<u32>>,
 ) -> Setup<P> {
-    let population = Population { ids: system.ids.to_vec(), preference, permits: 1 };
+    let population = Population { ids: system.ids.to_vec(), preference, permits: 1, is_sure_to_start: false };
     let entry = catalogue::entry(in_place_of).expect("it is in the catalogue");
     Setup { population, synchronous: false, topology: String::new(), ..Setup::own(entry, system) }
 }

@@ -18,3 +18,4 @@ mod spill;
 mod starts;
 mod terms;
 mod toy;
+mod verdicts;

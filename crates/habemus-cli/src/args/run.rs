@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use habemus::catalogue::Entry;
 use habemus::{ProblemKind, catalogue};
 use habemus_scenario::{Action, Cue, Occasion, Processes, Scenario, script, units};
 
@@ -83,15 +84,14 @@ impl RunFlags {
     fn script(&self, scenario: &mut Scenario, from_file: bool) -> Result<(), CliError> {
         let processes = Processes::new(&scenario.ids);
         let mut cues = self.script.cues(&processes)?;
-        let problem = catalogue::entry(&scenario.algorithm).map(|entry| entry.problem).ok();
+        let entry = catalogue::entry(&scenario.algorithm).ok();
+        let problem = entry.map(|entry| entry.problem);
         let start = match (&self.start, from_file) {
             (Some(start), _) if start == "none" => None,
             (Some(start), _) => {
                 Some(script::parse_processes(start, &processes).map_err(|e| flag("start", &e))?)
             }
-            (None, false) if problem != Some(ProblemKind::MutualExclusion) && !has_command(&cues) => {
-                Some(scenario.ids.clone())
-            }
+            (None, false) if is_asked(entry) && !has_command(&cues) => Some(scenario.ids.clone()),
             (None, _) => None,
         };
         if let Some(start) = start {
@@ -123,4 +123,9 @@ impl RunFlags {
         }
         Ok(())
     }
+}
+
+/// Whether its processes are told to begin, if nothing else is said.
+fn is_asked(entry: Option<&Entry>) -> bool {
+    entry.is_none_or(|entry| entry.problem != ProblemKind::MutualExclusion)
 }

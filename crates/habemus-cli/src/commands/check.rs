@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use habemus::catalogue::{self, Entry};
 use habemus::{Address, Id};
 use habemus_check::{
-    ANY_NUMBER, Budget, CheckHandle, CheckReport, CheckVerdict, DeliveryOrder, MAX_FAULTS, Properties,
-    Replay, Setting, Spill, Start, Timers,
+    ANY_NUMBER, Budget, CheckHandle, CheckReport, CheckVerdict, DeliveryOrder, MAX_FAULTS, NEED_CLOCKS,
+    Properties, Replay, Setting, Spill, Start, Timers,
 };
 use habemus_scenario::{Processes, Scenario, script};
 
@@ -82,7 +82,7 @@ pub(crate) struct Check {
     /// Check every property of the problem.
     #[arg(long, conflicts_with = "property", help_heading = "Properties")]
     all_properties: bool,
-    /// Track which request happened before which, as EM3 needs it; this makes more states.
+    /// Track which request happened before which, as EM3 and bounded-waiting need it; this makes more states.
     #[arg(long, help_heading = "Properties")]
     clocks: bool,
     /// Go on after a violation, until every property is decided.
@@ -239,8 +239,9 @@ impl Check {
         } else if !self.property.is_empty() {
             setting.properties = Properties::Named(self.property.clone());
         }
-        // Whoever asks for EM3 asks for what it needs.
-        setting.clocks = self.clocks || self.property.iter().any(|name| name.eq_ignore_ascii_case("EM3"));
+        // Whoever asks for what needs clocks asks for clocks.
+        let needs_clocks = |name: &String| NEED_CLOCKS.iter().any(|other| other.eq_ignore_ascii_case(name));
+        setting.clocks = self.clocks || self.property.iter().any(needs_clocks);
         setting.keep_going = self.keep_going;
         setting.liveness = !self.no_liveness;
         setting.reduction = !self.no_reduction;

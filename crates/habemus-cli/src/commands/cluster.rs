@@ -385,12 +385,13 @@ async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Endin
     if at_a_terminal {
         output::print(&format!("{} nodes are up; help shows what can be said", cluster.ids().len()))?;
     }
-    let mut failed = false;
+    let (mut failed, mut obeyed) = (false, false);
     loop {
         let soon = Instant::now() + Duration::from_millis(200);
         tokio::select! {
             line = said.recv() => {
                 let Some(line) = line else { break };
+                obeyed |= !line.trim().is_empty();
                 match console.obey(cluster, &line).await? {
                     Reply::Done(text) if text.is_empty() => {}
                     Reply::Done(text) => output::print(&text)?,
@@ -415,8 +416,14 @@ async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Endin
     if failed && !at_a_terminal {
         return Err(CliError::new("not everything on standard input could be done"));
     }
-    let (stop, time) = ("the console was closed".to_owned(), cluster.elapsed().as_nanos() as u64);
-    Ok(Ending { stop, ended: Ended::AsAsked, time })
+    // Where nobody said anything, nothing was shown: that is neither right nor wrong.
+    let (stop, ended) = if obeyed || at_a_terminal {
+        ("the console was closed", Ended::AsAsked)
+    } else {
+        ("standard input was empty", Ended::AtALimit)
+    };
+    let time = cluster.elapsed().as_nanos() as u64;
+    Ok(Ending { stop: stop.to_owned(), ended, time })
 }
 
 /// Where the nodes live.

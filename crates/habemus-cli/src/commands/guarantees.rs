@@ -11,7 +11,7 @@ use habemus_check::guarantees::{GuaranteeRow, manifest, models};
 use crate::error::CliError;
 use crate::{Outcome, interrupt, output, show};
 
-/// Check every algorithm under every kind of fault, and compare with what is on record.
+/// Check every algorithm under every kind of fault: are its promises kept, and is all as it is on record?
 #[derive(Args)]
 #[command(after_help = "Examples:
   habemus guarantees
@@ -38,8 +38,7 @@ impl Guarantees {
         let mut recorded = manifest();
         recorded.retain(|row| wanted(&row.algorithm));
         if self.recorded {
-            self.publish(&recorded, &[])?;
-            return Ok(Outcome::Holds);
+            return self.publish(&recorded, &[]);
         }
         let mut models = models();
         models.retain(|model| wanted(model.entry.name));
@@ -64,14 +63,17 @@ impl Guarantees {
             done.fetch_add(1, Ordering::Relaxed);
         }
         drop(progress);
-        self.publish(&rows, &different)?;
-        Ok(if different.is_empty() { Outcome::Holds } else { Outcome::Fails })
+        self.publish(&rows, &different)
     }
 
-    fn publish(&self, rows: &[GuaranteeRow], different: &[String]) -> Result<(), CliError> {
+    /// Shows the table; what is wrong with it fails, whether it is on record or not.
+    fn publish(&self, rows: &[GuaranteeRow], different: &[String]) -> Result<Outcome, CliError> {
+        let broken: Vec<String> = rows.iter().flat_map(GuaranteeRow::broken_promises).collect();
         if self.json {
-            return output::print_json(&rows);
+            output::print_json(&rows)?;
+        } else {
+            output::print(&show::guarantees(rows, different, &broken))?;
         }
-        output::print(&show::guarantees(rows, different))
+        Ok(if different.is_empty() && broken.is_empty() { Outcome::Holds } else { Outcome::Fails })
     }
 }

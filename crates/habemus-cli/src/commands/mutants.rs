@@ -23,9 +23,7 @@ use crate::{Outcome, interrupt, output, show};
 #[command(after_help = "Examples:
   habemus mutants ricart-agrawala
   habemus mutants --states 2000
-  habemus mutants paxos --json
-
-Exit codes: 0 who survives is explained, 1 somebody is not, 2 bad input, 3 interrupted.")]
+  habemus mutants paxos --json")]
 pub(crate) struct Mutants {
     /// Only this algorithm.
     #[arg(value_name = "ALGORITHM")]

@@ -7,7 +7,7 @@ use clap::Args;
 use habemus::analysis::LogProbability;
 use habemus::analysis::binomial::confidence_interval;
 use habemus::analysis::quorum::{ForgetfulQuorum, majorities};
-use habemus_sim::{Control, sample_quorum};
+use habemus_sim::{Control, ProtocolRuns, run_quorum, sample_quorum};
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -20,8 +20,10 @@ use crate::{Outcome, interrupt, output, show};
 restarts with probability P and has then forgotten its grant. A second
 participant can enter if it finds M that do not remember the first. It may ask
 everybody (S4's P_v = sum of C(M,k) P^k (1-P)^(M-k) from k = 2M-N), or one quorum
-that shares as few as can be with the first (P^(2M-N)), or a random one. Each is
-exact if coordinators restart independently; docs/analysis.md says more.
+that shares as few as can be with the first (P^(2M-N)), or a random one. P_v is
+the case under contention: the first got just M grants. If nobody else had asked,
+all N had granted to it, and M of N must have forgotten. Each is exact if
+coordinators restart independently; docs/analysis.md says more.
 
 Examples:
   habemus quorum --coordinators 32 --quorum 24 --failure 1e-4
@@ -63,8 +65,14 @@ pub(crate) struct QuorumReport {
     pub(crate) failure: Figure,
     /// How many coordinators two quorums share at least.
     pub(crate) shared: u64,
-    /// For a second participant that asks everybody: S4's P_v.
+    /// For a second participant that asks everybody, under contention: S4's P_v.
     pub(crate) by_asking_all: Tried,
+    /// The same, tried by running the protocol itself.
+    pub(crate) protocol_contended: Tried,
+    /// For one that asks everybody, if nobody else had asked when the first did; tried by running the protocol itself.
+    pub(crate) uncontended: Tried,
+    /// How often the protocol itself was run.
+    pub(crate) protocol_runs: u64,
     /// For one that asks one quorum, of those that share as few as can be with the first.
     pub(crate) by_asking_worst: Tried,
     /// For one that asks one quorum drawn at random.
@@ -133,6 +141,10 @@ pub(crate) struct QuorumRow {
     pub(crate) by_asking_random: Figure,
 }
 
+/// How often the protocol itself is run, at most,
+const MAX_RUNS: u64 = 1_000;
+/// and how many coordinators are asked in all these runs.
+const MAX_EFFORT: u64 = 20_000;
 /// How unlikely it may be that right formulas and trials disagree.
 const DOUBT: f64 = 1e-3;
 /// Fewer hits than this are no evidence.
@@ -155,6 +167,7 @@ impl Quorum {
         let chosen = ForgetfulQuorum::new(self.coordinators, quorum, failure).map_err(complain)?;
         let (sampled, asked) = self.sample(&chosen);
         let tried = |exact: LogProbability, hits: u64| Tried::new(exact, hits, sampled.samples);
+        let ran = self.run(&chosen)?;
         let target = match target {
             Some(max) => Some(Target {
                 max: max.into(),
@@ -175,6 +188,9 @@ impl Quorum {
             failure: failure.into(),
             shared: chosen.shared(),
             by_asking_all: tried(chosen.by_asking_all(), sampled.by_asking_all),
+            protocol_contended: Tried::new(chosen.by_asking_all(), ran.contended, ran.runs),
+            uncontended: Tried::new(chosen.uncontended(), ran.uncontended, ran.runs),
+            protocol_runs: ran.runs,
             by_asking_worst: tried(chosen.by_asking_worst(), sampled.by_asking_worst),
             by_asking_random: tried(chosen.by_asking_random(), sampled.by_asking_random),
             samples: sampled.samples,
@@ -195,6 +211,14 @@ impl Quorum {
         })
     }
 
+    /// Runs the protocol itself, if there are few enough coordinators for a quick answer.
+    fn run(&self, quorum: &ForgetfulQuorum) -> Result<ProtocolRuns, CliError> {
+        let effort = quorum.coordinators().max(1);
+        let runs = if self.samples == Some(0) { 0 } else { (MAX_EFFORT / effort).min(MAX_RUNS) };
+        let control = Control { stop: interrupt::flag(), ..Control::default() };
+        run_quorum(quorum, runs, self.seed, &control).map_err(|error| CliError::new(error.to_string()))
+    }
+
     /// Tries it; gives also how often it should have been tried.
     fn sample(&self, quorum: &ForgetfulQuorum) -> (habemus_sim::Sampled, u64) {
         // A trial takes as long as there are coordinators that forget; a quick answer is worth more than digits.
@@ -212,9 +236,9 @@ impl Quorum {
 impl QuorumReport {
     /// Whether some figure lies outside what the trials allow.
     pub(crate) fn disagrees(&self) -> bool {
-        [&self.by_asking_all, &self.by_asking_worst, &self.by_asking_random]
-            .iter()
-            .any(|tried| tried.verdict == TrialVerdict::Disagrees)
+        let by_chance = [&self.by_asking_all, &self.by_asking_worst, &self.by_asking_random];
+        let by_running = [&self.protocol_contended, &self.uncontended];
+        by_chance.iter().chain(&by_running).any(|tried| tried.verdict == TrialVerdict::Disagrees)
     }
 }
 

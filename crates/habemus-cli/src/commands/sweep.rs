@@ -37,7 +37,13 @@ pub(crate) struct Sweep {
     #[arg(long, help_heading = "Sweep")]
     all: bool,
     /// How many seeds; with --all: for each algorithm.
-    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Sweep")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1000,
+        value_parser = clap::value_parser!(u64).range(1..),
+        help_heading = "Sweep"
+    )]
     seeds: u64,
     /// How many threads [default: all cores].
     #[arg(long, value_name = "N", help_heading = "Sweep")]

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use habemus::ProblemKind;
 use habemus_check::{
-    ANY_NUMBER, CheckReport, CheckVerdict, CheckedProperty, DeliveryOrder, Extent, Setting, Start, Timers,
+    ANY_NUMBER, CheckReport, CheckVerdict, CheckedProperty, DeliveryOrder, Extent, Properties, Setting,
+    Start, Timers,
 };
 use habemus_scenario::Scenario;
 use owo_colors::OwoColorize;
@@ -29,7 +30,7 @@ pub(crate) fn check(scenario: &Scenario, setting: &Setting, report: &CheckReport
     );
     text.push_str(&wrap("", &format!("{}: {what}", capitalised(&report.stop)), WIDTH));
     text.push('\n');
-    for line in report.properties.iter().filter(|line| is_checked(line.verdict) || line.promised) {
+    for line in report.properties.iter().filter(|line| is_checked(line.verdict) || is_claimed(line)) {
         text.push_str(&property(line));
     }
     for line in report.sometimes.iter().filter(|line| !line.reached) {
@@ -46,6 +47,11 @@ pub(crate) fn check(scenario: &Scenario, setting: &Setting, report: &CheckReport
     }
     text.push_str(&verdict(setting, report));
     text
+}
+
+/// Whether the algorithm promises it, under these circumstances or others.
+fn is_claimed(line: &CheckedProperty) -> bool {
+    line.promised || line.outside.is_some()
 }
 
 fn circumstances(scenario: &Scenario, setting: &Setting, report: &CheckReport) -> String {
@@ -77,12 +83,17 @@ fn circumstances(scenario: &Scenario, setting: &Setting, report: &CheckReport) -
 fn property(line: &CheckedProperty) -> String {
     let mark = match line.verdict {
         CheckVerdict::Holds => "✓".green().to_string(),
-        CheckVerdict::Violated => "✗".red().bold().to_string(),
+        CheckVerdict::Violated if line.promised => "✗".red().bold().to_string(),
+        CheckVerdict::Violated => "✗".dimmed().to_string(),
         CheckVerdict::NotFound | CheckVerdict::NotCovered => "?".yellow().to_string(),
         CheckVerdict::DoesNotApply => "–".dimmed().to_string(),
     };
     let why = line.explanation.as_deref().unwrap_or_default();
-    let note = if line.promised { "" } else { " (not promised)" };
+    let note = match &line.outside {
+        _ if line.promised => String::new(),
+        Some(why) => format!(" (outside its model: {why})"),
+        None => " (not promised)".to_owned(),
+    };
     let said = match line.verdict {
         CheckVerdict::Holds => format!("holds{note}"),
         CheckVerdict::Violated => {
@@ -97,6 +108,11 @@ fn property(line: &CheckedProperty) -> String {
     sign(&wrap(&format!("@ {:<20} ", line.name), &said, WIDTH), &mark)
 }
 
+/// Whether everything that is promised was asked for, and not some property by name.
+fn is_promised(setting: &Setting) -> bool {
+    setting.properties == Properties::Promised
+}
+
 /// The sign is one column wide, whatever colours surround it.
 fn sign(text: &str, mark: &str) -> String {
     text.replacen('@', mark, 1)
@@ -108,8 +124,29 @@ fn verdict(setting: &Setting, report: &CheckReport) -> String {
         (ProblemKind::MutualExclusion, ANY_NUMBER) => format!("{processes}, however often they enter"),
         _ => processes,
     };
+    let is_broken = |line: &&CheckedProperty| line.verdict == CheckVerdict::Violated;
+    let is_promise_broken = report.properties.iter().filter(is_broken).any(|line| line.promised);
+    let is_outside = report.properties.iter().any(|line| is_broken(&line)) && !is_promise_broken;
+    let uncovered: Vec<&str> = report
+        .properties
+        .iter()
+        .filter(|line| line.verdict == CheckVerdict::NotCovered && is_claimed(line) && is_promised(setting))
+        .map(|line| line.name.as_str())
+        .collect();
     match (report.holds(), report.extent) {
+        (false, _) if is_outside => {
+            format!("{} not in every run, and not promised here\n", "refuted:".yellow().bold())
+        }
         (false, _) => format!("{} not in every run\n", "failed:".red().bold()),
+        (true, Extent::Complete) if report.proves() && !uncovered.is_empty() => wrap(
+            "",
+            &format!(
+                "{} proved for {processes}, but for {}: --clocks covers that",
+                "ok:".green().bold(),
+                uncovered.join(" and ")
+            ),
+            WIDTH,
+        ),
         (true, Extent::Complete) if report.proves() => {
             format!("{} proved for {processes}\n", "ok:".green().bold())
         }

@@ -3,14 +3,14 @@
 use std::fmt::Write;
 
 use habemus::catalogue;
-use habemus_check::guarantees::{Cell, GuaranteeRow};
+use habemus_check::guarantees::{Cell, CellStanding, GuaranteeRow, RowContract};
 use owo_colors::OwoColorize;
 
 use super::{grouped, wrap};
 
 const WIDTH: usize = 80;
 
-pub(crate) fn guarantees(rows: &[GuaranteeRow], different: &[String]) -> String {
+pub(crate) fn guarantees(rows: &[GuaranteeRow], different: &[String], broken: &[String]) -> String {
     let mut text = String::new();
     let mut before = String::new();
     for row in rows {
@@ -30,26 +30,33 @@ pub(crate) fn guarantees(rows: &[GuaranteeRow], different: &[String]) -> String 
         }
         let faults = if is_long { "" } else { &row.faults };
         let head = format!("  {faults:<22} {:>9}{more:<1} ", grouped(row.states));
-        let cells: Vec<String> = row.properties.iter().map(|(name, cell)| show(row, name, *cell)).collect();
+        let contract = row.contract();
+        let show = |(name, cell): (&String, &Cell)| show(contract.as_ref(), name, *cell);
+        let cells: Vec<String> = row.properties.iter().map(show).collect();
         text.push_str(&wrap(&head, &cells.join("  "), WIDTH));
     }
     text.push('\n');
-    let legend = "✓ proved, once if only for one entry each, ✗ refuted in so many steps, ≤ if a shorter run \
-                  may do, ? open, – not put to the test; ! marks a promise that a fault breaks; \
-                  then the number of states, + if there are more.";
+    let legend = "✓ proved, once if only for one entry each, ✗ refuted in so many steps, ≤ if a shorter run may do, ? open, \
+                  – does not apply. ! in front: promised here, and refuted. In brackets: not promised under these \
+                  faults, which are outside the algorithm's model, or under none. Else it is promised. Then the \
+                  number of states, + if there are more.";
     text.push_str(&wrap("", legend, WIDTH));
-    for model in different {
-        text.push_str(&wrap("@ ", &format!("not as recorded: {model}"), WIDTH).replacen(
-            '@',
-            &"✗".red().bold().to_string(),
-            1,
-        ));
+    let problems = broken.iter().cloned();
+    let problems = problems.chain(different.iter().map(|model| format!("not as recorded: {model}")));
+    for problem in problems {
+        let line = wrap("@ ", &problem, WIDTH);
+        text.push_str(&line.replacen('@', &"✗".red().bold().to_string(), 1));
     }
     text
 }
 
-fn show(row: &GuaranteeRow, name: &str, cell: Cell) -> String {
-    let broken = if row.promises(name) && cell.steps().is_some() { "!" } else { "" };
+/// A cell: plain where it is promised, in brackets where it is not.
+fn show(contract: Option<&RowContract>, name: &str, cell: Cell) -> String {
     // A space that does not break keeps a cell together.
-    format!("{}\u{a0}{name}{broken}", cell.show().replace(' ', "\u{a0}"))
+    let found = format!("{}\u{a0}{name}", cell.show().replace(' ', "\u{a0}"));
+    match contract.map(|contract| contract.standing(name, cell)) {
+        Some(CellStanding::Kept | CellStanding::Open | CellStanding::DoesNotApply) => found,
+        Some(CellStanding::Broken) => format!("!{found}"),
+        _ => format!("({found})"),
+    }
 }

@@ -25,7 +25,9 @@ pub(crate) fn quorum(report: &QuorumReport, all: bool) -> String {
     text.push('\n');
     let worst = format!("a quorum that shares only {}", grouped(*shared));
     for (label, tried) in [
-        ("everybody (S4's P_v)", &report.by_asking_all),
+        ("everybody, contended (S4's P_v)", &report.by_asking_all),
+        ("the same, the protocol itself", &report.protocol_contended),
+        ("everybody, uncontended", &report.uncontended),
         (worst.as_str(), &report.by_asking_worst),
         ("a quorum drawn at random", &report.by_asking_random),
     ] {

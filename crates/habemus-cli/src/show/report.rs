@@ -154,10 +154,16 @@ fn locks(report: &Report) -> String {
 fn property(line: &PropertyLine) -> String {
     let sign = match line.verdict {
         Finding::Holds => "✓".green().to_string(),
-        Finding::Violated => "✗".red().bold().to_string(),
+        Finding::Violated if line.promised => "✗".red().bold().to_string(),
+        Finding::Violated => "✗".dimmed().to_string(),
+        Finding::DoesNotApply => "–".dimmed().to_string(),
         _ => "?".yellow().to_string(),
     };
-    let note = if line.promised || line.verdict == Finding::Holds { "" } else { " (not promised)" };
+    let note = match &line.outside {
+        _ if line.promised || matches!(line.verdict, Finding::Holds | Finding::DoesNotApply) => String::new(),
+        Some(why) => format!(" (outside its model: {why})"),
+        None => " (not promised)".to_owned(),
+    };
     let said = match &line.explanation {
         None => line.verdict.to_string(),
         Some(why) => format!("{}{note}: {why}", line.verdict),

@@ -26,10 +26,21 @@ pub(crate) fn sweep(swept: &Swept) -> String {
     ] {
         let _ = writeln!(text, "{label:<20} {:>16}", grouped(value));
     }
-    let _ = writeln!(text, "\n{:<20} {:>10} {:>10} {:>10}", "property", "holds", "violated", "open");
+    let heads = ["holds", "violated", "open", "outside"].map(|head| format!("{head:>10}")).join(" ");
+    let _ = writeln!(text, "\n{:<20} {heads}", "property");
     for (name, tally) in &report.properties {
-        let [holds, violated, open] = [tally.holds, tally.violated, tally.open].map(grouped);
-        let _ = writeln!(text, "{name:<20} {holds:>10} {violated:>10} {open:>10}");
+        if tally.does_not_apply == report.runs && report.runs > 0 {
+            let _ = writeln!(text, "{name:<20} {:>10}", "does not apply");
+            continue;
+        }
+        let counts = [tally.holds, tally.violated, tally.open, tally.outside];
+        let counts = counts.map(|count| format!("{:>10}", grouped(count))).join(" ");
+        let _ = writeln!(text, "{name:<20} {counts}");
+    }
+    if report.properties.values().any(|tally| tally.outside > 0) {
+        let note = "in so many of the runs that violate a property it is not promised: they are outside the \
+                    algorithm's model, or it promises it under none.";
+        text.push_str(&wrap("note: ", note, 80));
     }
     text.push('\n');
     for (line, runs) in &report.unmet {

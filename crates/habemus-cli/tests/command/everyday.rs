@@ -68,6 +68,36 @@ fn a_promise_broken_is_a_failure_without_any_expectation() {
 }
 
 #[test]
+fn what_is_broken_outside_the_model_is_a_fact_and_no_failure() {
+    let generals = ["run", "byzantine-generals", "-o", "traitors=3", "-o", "lies=attack,retreat,silence"];
+    let output = habemus(&[&generals[..], &["-n", "3", "--start", "1"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("outside its model: n = 3") && !text.contains("is promised"), "{text}");
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    let output = habemus(&["run", "chang-roberts", "-n", "4", "--crash", "4@1ms"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("(outside its model: crashes)"), "{text}");
+    assert_eq!(output.status.code(), Some(0), "{text}");
+}
+
+#[test]
+fn nothing_is_not_everything() {
+    assert_eq!(habemus(&["sweep", "bully", "--seeds", "0"]).status.code(), Some(2));
+    let text = succeeds(&["sweep", "chang-roberts", "--seeds", "3"]);
+    assert!(text.contains("one-leader-per-term  does not apply"), "{text}");
+    let text = succeeds(&["run", "coordinator", "-n", "3"]);
+    assert!(text.contains("– fencing              does not apply: nobody was given a token"), "{text}");
+}
+
+#[test]
+fn a_check_names_the_promises_that_it_did_not_cover() {
+    let text = succeeds(&["check", "ricart-agrawala", "-n", "2"]);
+    let verdict = "ok: proved for 2 processes, but for EM3 and bounded-waiting: --clocks covers";
+    assert!(text.contains(verdict), "{text}");
+    assert!(succeeds(&["check", "ricart-agrawala", "-n", "2", "--clocks"]).contains("ok: proved for 2"));
+}
+
+#[test]
 fn a_run_that_is_cut_off_is_incomplete() {
     let output = habemus(&["run", "chang-roberts", "--event-limit", "3"]);
     assert_eq!(output.status.code(), Some(3));

@@ -36,8 +36,11 @@ fn every_algorithm_has_a_page_with_its_options_promises_and_pictures() {
         if entry.cost_model.is_some() {
             has(&format!("(images/{}-cost.svg)", entry.name));
         }
+        // Comments mark what is renewed by a test; any other is a note to oneself.
+        let finished: String =
+            text.lines().filter(|line| !line.starts_with("<!-- ") || !line.contains("catalogue")).collect();
         for left in ["<!--", "TODO"] {
-            assert!(!text.contains(left), "the page of {} is not finished", entry.name);
+            assert!(!finished.contains(left), "the page of {} is not finished", entry.name);
         }
     }
 }

@@ -77,7 +77,10 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         }
         match rare.what {
             RareEvent::Client(command) => self.give_command(rare.at, command),
-            RareEvent::Suspicion(suspicion) => {
+            // Who is back already is not suspected, and who is down again not trusted.
+            RareEvent::Truth(Suspicion::Suspect(about)) if self.is_up(about) => {}
+            RareEvent::Truth(Suspicion::Restore(about)) if !self.is_up(about) => {}
+            RareEvent::Truth(suspicion) | RareEvent::Suspicion(suspicion) => {
                 self.observer.noticed(self.now, rare.at, Notice::Suspicion(suspicion));
                 if matches!(suspicion, Suspicion::Suspect(_))
                     && self.interrupted(rare.at, Occurrence::Suspects)

@@ -25,7 +25,9 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                 }
                 None => {}
             },
-            Deed::Foretell { at, suspicion } => self.foretell(at, suspicion, 0),
+            Deed::Foretell { at, suspicion } => {
+                self.queue.push(self.now, self.in_this_life(at, RareEvent::Suspicion(suspicion)));
+            }
             Deed::Message { fate, link, nth } => self.call_message(fate, link, nth),
             Deed::Fire { at, timer } => self.call_timer(at, &timer),
         }
@@ -116,7 +118,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     }
 
     fn foretell(&mut self, at: Address, suspicion: Suspicion, delay: Time) {
-        self.queue.push(self.now + delay, self.in_this_life(at, RareEvent::Suspicion(suspicion)));
+        self.queue.push(self.now + delay, self.in_this_life(at, RareEvent::Truth(suspicion)));
     }
 
     fn pause(&mut self, address: Address) {

@@ -46,6 +46,16 @@ fn on_every_detector_the_election_keeps_its_promises_through_crashes() {
     }
 }
 
+/// The oracle tells the truth: of a process that is back before it would have spoken it says nothing.
+#[test]
+fn the_oracle_does_not_suspect_a_process_that_has_recovered() {
+    let oracle = |recover: &str| {
+        suspicions(&scenario("oracle", &format!("script = [\"0ms crash 4\", \"{recover} recover 4\"]")))
+    };
+    assert_eq!(oracle("10ms"), [], "the oracle speaks after 20 ms");
+    assert_eq!(oracle("50ms").len(), 3, "everybody else hears of it");
+}
+
 /// Completeness: everybody suspects a crashed process, and nobody else.
 #[test]
 fn a_crashed_process_is_suspected_by_all_and_nobody_else_is() {

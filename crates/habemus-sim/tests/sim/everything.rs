@@ -53,6 +53,10 @@ fn every_fault_of_a_model_is_part_of_what_is_swept() {
                 Fault::Cut => drawn(&|random| random.cuts),
                 Fault::Pause => drawn(&|random| random.pauses),
                 Fault::Drift => drawn(&|random| random.drifts),
+                Fault::LateHolder => some(&|scenario| {
+                    entry.problem != ProblemKind::MutualExclusion
+                        || scenario.workload.as_ref().is_some_and(|it| it.hold.1 > Duration::from_secs(1))
+                }),
                 Fault::Treason => some(&|scenario| scenario.options.contains_key("traitors")),
             };
             assert!(swept, "{}: {fault}", entry.name);

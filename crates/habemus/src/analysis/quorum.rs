@@ -7,7 +7,9 @@
 //!
 //! - **everybody**, as S4's participants do: it gets in as soon as any 2m − n of the m that granted have forgotten,
 //!   for with the n − m that never granted that makes m. This is S4's P_v = Σ C(m,k) Pᵏ (1−P)^(m−k) from
-//!   k = 2m − n on. The notes sum up to n; but C(m,k) is 0 beyond m, so the sum ends there.
+//!   k = 2m − n on. The notes sum up to n; but C(m,k) is 0 beyond m, so the sum ends there. It is the case under
+//!   contention: the first got just m grants. Where nobody else had asked, all n had granted to it, and m of n must
+//!   have forgotten.
 //! - **one quorum that shares as few as can be**: all of those 2m − n must have forgotten, which has the probability
 //!   P^(2m−n) exactly. This is the question that S4 puts before the formula ("que os k processos na interseção sejam
 //!   reiniciados"), but not what the formula answers.
@@ -113,6 +115,12 @@ impl ForgetfulQuorum {
         Binomial::new(self.quorum, self.forgets).at_least(self.shared())
     }
 
+    /// The probability that a second participant that asks everybody can get in, if nobody else had asked when the
+    /// first did: then all coordinators had granted to the first, and a quorum of them must have forgotten.
+    pub fn uncontended(&self) -> LogProbability {
+        Binomial::new(self.coordinators, self.forgets).at_least(self.quorum)
+    }
+
     /// The probability that a second participant can get in that asks one quorum, of those that share as few as can
     /// be with the first.
     pub fn by_asking_worst(&self) -> LogProbability {
@@ -195,6 +203,14 @@ mod tests {
         let run = quorum(7, 4, 0.01);
         assert!((run.by_asking_worst().to_f64() - 0.01).abs() < 1e-15);
         assert!((run.by_asking_all().to_f64() - (1.0 - 0.99_f64.powi(4))).abs() < 1e-15);
+    }
+
+    #[test]
+    fn without_contention_a_quorum_of_all_must_have_forgotten() {
+        let run = quorum(3, 2, 0.1);
+        // Two of three, or all.
+        assert!((run.uncontended().to_f64() - (3.0 * 0.01 * 0.9 + 0.001)).abs() < 1e-12);
+        assert!(run.uncontended().ln() < run.by_asking_all().ln());
     }
 
     /// Goes through every set that may forget and every quorum that may be asked.

@@ -31,13 +31,15 @@ pub enum Fault {
     Pause,
     /// Clocks are fast or slow, by a tenth at most.
     Drift,
+    /// A holder stays inside for longer than any timeout.
+    LateHolder,
     /// A process says whatever it likes.
     Treason,
 }
 
 impl Fault {
     /// Every kind of fault.
-    pub const ALL: [Fault; 13] = [
+    pub const ALL: [Fault; 14] = [
         Fault::Reordering,
         Fault::WrongTimeouts,
         Fault::Crash,
@@ -50,6 +52,7 @@ impl Fault {
         Fault::Cut,
         Fault::Pause,
         Fault::Drift,
+        Fault::LateHolder,
         Fault::Treason,
     ];
 
@@ -68,6 +71,7 @@ impl Fault {
             Fault::Cut => "cut links",
             Fault::Pause => "pauses",
             Fault::Drift => "drifting clocks",
+            Fault::LateHolder => "late holders",
             Fault::Treason => "traitors",
         }
     }

@@ -27,7 +27,7 @@ mod stack;
 
 pub use detectors::{DETECTORS, DetectorSetup, detector};
 pub use faults::{Fault, Faults};
-pub use model::{Circumstances, Claim, Links, Model, Promise, Survivors, Timing};
+pub use model::{Circumstances, Claim, Contract, Links, Model, Promise, Survivors, Timing};
 pub use options::{OptionSpec, Options, Values, VariantKind, VariantSpec};
 use options::{as_printed, mutant, rules};
 pub use register::{Chosen, ENTRIES, Visitor, build};
@@ -100,6 +100,11 @@ impl Entry {
         self.promises.iter().find(|promise| promise.property == property)
     }
 
+    /// What it assumes and promises with nothing but its usual options.
+    pub fn contract(&self) -> Contract {
+        Contract { model: self.model, promises: self.promises.to_vec(), outside: None }
+    }
+
     /// The model of the same algorithm on this detector. A one-shot election that is held again on a detector
     /// recovers from crashes and partitions; an algorithm that relies on a detector and has none does not.
     pub fn model_on(&self, detector: &str) -> Model {
@@ -147,15 +152,11 @@ impl Entry {
 
     /// Whether it works in pulses, and so needs a synchronous network.
     pub fn is_synchronous(&self) -> bool {
-        /// Asks the process itself, so that no entry can say otherwise.
-        struct Ask;
-        impl Visitor for Ask {
-            type Result = bool;
+        self.traits().is_synchronous
+    }
 
-            fn visit<P: Process>(self, setup: Setup<P>) -> bool {
-                setup.synchronous
-            }
-        }
+    /// Asks the process itself, so that no entry can say otherwise.
+    fn traits(&self) -> Traits {
         let request = Request {
             algorithm: self.name,
             ids: (1..=4).map(Id).collect(),
@@ -166,7 +167,23 @@ impl Entry {
             seed: 0,
             signatures: Some(Scheme::Made(signatures::unsigned)),
         };
-        build(&request).and_then(|chosen| chosen.accept(Ask)).unwrap_or(false)
+        build(&request).and_then(|chosen| chosen.accept(AskTraits)).unwrap_or_default()
+    }
+}
+
+/// What a system says of itself.
+#[derive(Default)]
+struct Traits {
+    is_synchronous: bool,
+}
+
+struct AskTraits;
+
+impl Visitor for AskTraits {
+    type Result = Traits;
+
+    fn visit<P: Process>(self, setup: Setup<P>) -> Traits {
+        Traits { is_synchronous: setup.synchronous }
     }
 }
 
@@ -214,10 +231,8 @@ pub struct Setup<P: Process> {
     pub topology: String,
     /// What the model checker may take for the same.
     pub symmetries: Symmetries<P>,
-    /// What it assumes, with these options and on this detector.
-    pub model: Model,
-    /// Why these options make a system outside the algorithm's model, if they do: too many traitors, for example.
-    pub outside: Option<String>,
+    /// What it assumes and promises, with these options and on this detector.
+    pub contract: Contract,
 }
 
 impl<P: Process> Setup<P> {
@@ -232,7 +247,12 @@ impl<P: Process> Setup<P> {
     fn new(entry: &'static Entry, system: System<P>, preference: Option<Vec<u32>>, shape: &Shape) -> Self {
         Setup {
             entry,
-            population: Population { ids: system.ids.to_vec(), preference, permits: 1 },
+            population: Population {
+                ids: system.ids.to_vec(),
+                preference,
+                permits: 1,
+                is_sure_to_start: false,
+            },
             system,
             oracle: None,
             perpetual: false,
@@ -241,8 +261,7 @@ impl<P: Process> Setup<P> {
             detector: "none",
             topology: shape.name().to_owned(),
             symmetries: Symmetries::default(),
-            model: entry.model,
-            outside: None,
+            contract: entry.contract(),
         }
     }
 
@@ -250,7 +269,7 @@ impl<P: Process> Setup<P> {
     fn with_system<Q: Process>(self, system: System<Q>) -> Setup<Q> {
         let Setup { entry, population, oracle, perpetual, synchronous, service, detector, topology, .. } =
             self;
-        let (model, outside) = (self.model, self.outside);
+        let contract = self.contract;
         Setup {
             entry,
             system,
@@ -262,33 +281,7 @@ impl<P: Process> Setup<P> {
             detector,
             topology,
             symmetries: Symmetries::default(),
-            model,
-            outside,
-        }
-    }
-
-    /// Whether the algorithm promises this property under its model.
-    pub fn promises(&self, property: &str) -> bool {
-        self.promise(property).is_some()
-    }
-
-    /// The promise of this property, if there is one. A service that elects again whenever somebody comes or goes
-    /// promises neither that a leader stays nor that the old one knows at once.
-    pub fn promise(&self, property: &str) -> Option<Promise> {
-        let promise = *self.entry.promise(property)?;
-        match (self.service, property) {
-            (true, "uniqueness" | "stability") => None,
-            (true, "E1") => Some(promise.except(&[Fault::Partition], elections::SIDES)),
-            _ => Some(promise),
-        }
-    }
-
-    /// What it claims of this property where such things may go wrong.
-    pub fn claim(&self, property: &str, circumstances: &Circumstances) -> Claim {
-        match (self.promise(property), &self.outside) {
-            (None, _) => Claim::NotPromised,
-            (Some(_), Some(why)) => Claim::Outside(why.clone()),
-            (Some(promise), None) => promise.claim(&self.model, circumstances),
+            contract,
         }
     }
 }

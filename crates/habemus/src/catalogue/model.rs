@@ -53,7 +53,7 @@ pub enum Survivors {
 }
 
 /// What goes wrong where nothing is known about time: processes and messages are as slow as they like.
-const UNTIMELY: Faults = Faults::of(&[Fault::WrongTimeouts, Fault::Pause, Fault::Drift]);
+const UNTIMELY: Faults = Faults::of(&[Fault::WrongTimeouts, Fault::Pause, Fault::Drift, Fault::LateHolder]);
 
 impl Model {
     /// Pulses, in which nothing is late or lost; the order in which messages come within a pulse does not matter.
@@ -166,7 +166,7 @@ pub struct Promise {
     pub except: Faults,
     /// and why not.
     pub because: &'static str,
-    /// Whether it holds however many are down.
+    /// Whether it holds however many are down or cut off in the end.
     pub regardless: bool,
 }
 
@@ -182,7 +182,7 @@ impl Promise {
         Promise { except: Faults::of(faults), because, ..self }
     }
 
-    /// However many are down.
+    /// However many are down or cut off in the end: nothing has to happen for it to hold.
     #[must_use]
     pub const fn regardless(self) -> Self {
         Promise { regardless: true, ..self }
@@ -195,7 +195,7 @@ impl Promise {
 
     /// What is claimed of the property under these circumstances.
     pub fn claim(&self, model: &Model, circumstances: &Circumstances) -> Claim {
-        let Circumstances { faults, down, processes } = *circumstances;
+        let Circumstances { faults, down, processes, lasting } = *circumstances;
         let beyond = faults.without(model.faults());
         let excepted = faults.common(self.except);
         if !beyond.is_empty() {
@@ -204,9 +204,55 @@ impl Promise {
             Claim::Outside(format!("{excepted}, for {}", self.because))
         } else if down > model.max_down(processes) && !self.regardless {
             Claim::Outside(format!("{down} of {processes} are down"))
+        } else if lasting && !self.regardless {
+            Claim::Outside("a cut or a pause that lasts to the end".to_owned())
         } else {
             Claim::Promised
         }
+    }
+}
+
+/// What a system promises: an algorithm with its options, on its detector.
+#[derive(Clone, Debug)]
+pub struct Contract {
+    /// What it assumes.
+    pub model: Model,
+    /// What it promises under that.
+    pub promises: Vec<Promise>,
+    /// Why it is outside the algorithm's model whatever happens, if it is: too many traitors, for example.
+    pub outside: Option<String>,
+}
+
+impl Contract {
+    /// The promise of this property, if there is one.
+    pub fn promise(&self, property: &str) -> Option<&Promise> {
+        self.promises.iter().find(|promise| promise.property == property)
+    }
+
+    /// What is claimed of this property where such things may go wrong.
+    pub fn claim(&self, property: &str, circumstances: &Circumstances) -> Claim {
+        match (self.promise(property), &self.outside) {
+            (None, _) => Claim::NotPromised,
+            (Some(_), Some(why)) => Claim::Outside(why.clone()),
+            (Some(promise), None) => promise.claim(&self.model, circumstances),
+        }
+    }
+
+    /// The same without this promise.
+    #[must_use]
+    pub fn without(mut self, properties: &[&str]) -> Self {
+        self.promises.retain(|promise| !properties.contains(&promise.property));
+        self
+    }
+
+    /// The same, but this property need not hold under these faults.
+    #[must_use]
+    pub fn except(mut self, property: &str, faults: &[Fault], because: &'static str) -> Self {
+        let promise = self.promises.iter_mut().find(|promise| promise.property == property);
+        if let Some(promise) = promise {
+            *promise = promise.except(faults, because);
+        }
+        self
     }
 }
 
@@ -215,8 +261,10 @@ impl Promise {
 pub struct Circumstances {
     /// The kinds of faults.
     pub faults: Faults,
-    /// How many processes are down at once, at most, or stay down.
+    /// How many processes stay down.
     pub down: usize,
+    /// Whether a cut or a pause lasts to the end.
+    pub lasting: bool,
     /// How many processes there are.
     pub processes: usize,
 }
@@ -247,7 +295,7 @@ mod tests {
     const MODEL: Model = Model::new(Timing::Timely, &[Fault::Crash, Fault::Partition]);
 
     fn under(faults: &[Fault]) -> Circumstances {
-        Circumstances { faults: Faults::of(faults), down: 0, processes: 3 }
+        Circumstances { faults: Faults::of(faults), down: 0, lasting: false, processes: 3 }
     }
 
     #[test]
@@ -277,6 +325,9 @@ mod tests {
         );
         assert!(Promise::of("one-leader-per-term").regardless().claim(&model, &too_few_up).is_promised());
         assert!(Promise::of("E2").claim(&model, &Circumstances { down: 1, ..too_few_up }).is_promised());
+        let cut = Circumstances { lasting: true, ..under(&[Fault::Partition]) };
+        assert!(!Promise::of("E2").claim(&model, &cut).is_promised());
+        assert!(Promise::of("one-leader-per-term").regardless().claim(&model, &cut).is_promised());
     }
 
     #[test]

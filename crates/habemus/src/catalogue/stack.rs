@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Chosen, Options, Request, Setup, SetupError, shape};
+use super::{Chosen, Fault, Options, Request, Setup, SetupError, elections, shape};
 use crate::detector::any::{AnyDetector, Choice};
 use crate::detector::{Layers, Stacked};
 use crate::election::any::AnyElection;
@@ -29,8 +29,8 @@ where
     Chosen: From<Setup<A>> + From<Setup<Stacked<AnyDetector, A>>>,
 {
     let detector = shape::detector_for(setup.entry, request)?;
-    let model = setup.entry.on_detector(setup.model, detector);
-    let setup = Setup { detector, model, ..setup };
+    let mut setup = Setup { detector, ..setup };
+    setup.contract.model = setup.entry.on_detector(setup.contract.model, detector);
     match choice(detector, &setup.system.ids, options)? {
         Some(Choice::Oracle) => {
             let oracle = Some(options.detection_delay()?);
@@ -60,7 +60,9 @@ where
             Ok(Setup { oracle, detector, ..setup }.into())
         }
         detector @ "none" => {
-            Ok(Setup { model: setup.entry.on_detector(setup.model, detector), ..setup }.into())
+            let mut setup = setup;
+            setup.contract.model = setup.entry.on_detector(setup.contract.model, detector);
+            Ok(setup.into())
         }
         _ => on_detector::<AnyElection>(any_election(setup)?, request, options),
     }
@@ -117,7 +119,14 @@ where
     let election = System { topology: network.clone(), ..setup.system.clone() };
     let (ids, pulse) = (election.ids.clone(), election.pulse);
     let system: System<Recurring<A>> = System { pulse, ..System::new(network, ids, election)? };
-    let service = Setup { service: true, ..setup.with_system(system) };
+    let mut service = Setup { service: true, ..setup.with_system(system) };
+    // Who elects again whenever somebody comes or goes promises neither that a leader stays nor that the old one
+    // knows at once.
+    service.contract = service.contract.without(&["uniqueness", "stability"]).except(
+        "E1",
+        &[Fault::Partition],
+        elections::SIDES,
+    );
     on_detector::<AnyElection>(any_election(service)?, request, options)
 }
 

@@ -31,6 +31,8 @@ pub struct Population {
     pub preference: Option<Vec<u32>>,
     /// How many may be in the critical section at once: one, unless it is a car park.
     pub permits: usize,
+    /// Whether an election is sure to be started, so that a driver need not show the commands that start one.
+    pub is_sure_to_start: bool,
 }
 
 impl Population {
@@ -177,6 +179,8 @@ pub enum Verdict {
     Violated(Violation),
     /// The run was cut off before it could be told, for this reason.
     Open(String),
+    /// It demands nothing of this run, for this reason.
+    DoesNotApply(String),
 }
 
 impl Verdict {
@@ -224,7 +228,12 @@ mod tests {
 
     #[test]
     fn a_crowd_is_named_by_its_first_few() {
-        let who = Population { ids: (1..=100).map(Id).collect(), preference: None, permits: 1 };
+        let who = Population {
+            ids: (1..=100).map(Id).collect(),
+            preference: None,
+            permits: 1,
+            is_sure_to_start: false,
+        };
         let first = |count: u32| crowd((0..count).map(Address), &who);
         assert_eq!(first(0), "nobody");
         assert_eq!(first(3), "1, 2 and 3");

@@ -26,6 +26,7 @@ impl<P: Problem, M: Monitor<P>> Rehearsal<P, M> {
             ids: ids.iter().map(|id| Id(u64::from(*id))).collect(),
             preference: Some(ids.to_vec()),
             permits: 1,
+            is_sure_to_start: true,
         };
         let monitor = monitor(&who);
         Rehearsal { monitor, who, now: Duration::ZERO, violation: None, problem: PhantomData }

@@ -6,5 +6,6 @@ mod core;
 mod decisions;
 mod manifests;
 mod panics;
+mod promises;
 mod tree;
 mod words;

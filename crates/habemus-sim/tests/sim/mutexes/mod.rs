@@ -52,7 +52,7 @@ fn clients_in_a_loop_find_every_promise_kept() {
         for processes in [1, 2, 3, 5, 9] {
             let mut scenario = loops(algorithm, processes, 4);
             // The quorum promises only safety, but with its timer all are served in the end.
-            scenario.expect.holds = vec!["EM1".to_owned(), "EM2".to_owned(), "fencing".to_owned()];
+            scenario.expect.holds = vec!["EM1".to_owned(), "EM2".to_owned(), "no-starvation".to_owned()];
             scenario.expect.quiet = Some(true);
             assert_kept(&scenario, 15);
             let report = play(&scenario);

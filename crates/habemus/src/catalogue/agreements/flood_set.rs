@@ -69,9 +69,11 @@ pub(in crate::catalogue) fn build(
     let network = Complete::new(request.ids.len());
     let mut system: System<Synchronous<FloodSet>> = System::new(network, request.ids.clone(), config)?;
     system.pulse = request.pulse;
-    let model = entry.model.if_up(Survivors::AllBut(failures as usize));
-    let outside = (rounds <= failures).then(|| format!("{failures} crashes take {} rounds", failures + 1));
-    Ok(Setup { model, outside, ..Setup::new(entry, system, None, &shape) }.into())
+    let mut setup = Setup::new(entry, system, None, &shape);
+    setup.contract.model = entry.model.if_up(Survivors::AllBut(failures as usize));
+    setup.contract.outside =
+        (rounds <= failures).then(|| format!("{failures} crashes take {} rounds", failures + 1));
+    Ok(setup.into())
 }
 
 /// Identifiers do not matter, but everyone speaks whether or not it has proposed.

@@ -64,7 +64,9 @@ pub(in crate::catalogue) fn build(
         System::new(Complete::new(n), request.ids.clone(), config)?;
     system.pulse = request.pulse;
     let outside = outside(&system.config.treason, m, n, 3 * m + 1);
-    Ok(Setup { outside, ..Setup::new(entry, system, None, &shape) }.into())
+    let mut setup = Setup::new(entry, system, None, &shape);
+    setup.contract.outside = outside;
+    Ok(setup.into())
 }
 
 /// Everyone has a value, whoever is asked to start: the vector has a place for each.

@@ -69,7 +69,9 @@ pub(in crate::catalogue) fn build(
     let mut system: System<Synchronous<SignedGenerals>> = System::new(network, request.ids.clone(), config)?;
     system.pulse = request.pulse;
     let outside = outside(&system.config.treason, m, request.ids.len(), 0);
-    Ok(Setup { outside, ..Setup::new(entry, system, None, &shape) }.into())
+    let mut setup = Setup::new(entry, system, None, &shape);
+    setup.contract.outside = outside;
+    Ok(setup.into())
 }
 
 fn bound(_: Arrangement, _: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {

@@ -54,7 +54,10 @@ pub(super) fn outside(treason: &Treason, m: usize, n: usize, min_processes: usiz
     match treason.traitors.len() {
         0 => None,
         traitors if traitors > m => Some(format!("{traitors} traitors where it withstands {m}")),
-        _ if n < min_processes => Some(format!("n = {n}, and {m} traitors take n ≥ 3m+1 = {min_processes}")),
+        _ if n < min_processes => {
+            let takes = if m == 1 { "traitor takes" } else { "traitors take" };
+            Some(format!("n = {n}, and {m} {takes} n ≥ 3m+1 = {min_processes}"))
+        }
         _ => None,
     }
 }

@@ -22,6 +22,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         Promise::of("E2"),
         Promise::of("termination"),
         Promise::of("agreement"),
+        Promise::of("eventual-accuracy"),
     ],
     cost: "n(n−1) if the best is dead and the worst starts, n if the best live one does; else 2n² at most",
     notes: "S0, S1, S4",

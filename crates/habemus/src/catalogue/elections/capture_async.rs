@@ -24,6 +24,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         Promise::of("termination"),
         Promise::of("uniqueness"),
         Promise::of("agreement"),
+        Promise::of("eventual-accuracy"),
         Promise::of("stability"),
     ],
     cost: "at most 6(2n⌊log₂ n⌋ + n) + n − 1, and 3(n−1) if one starts",

@@ -23,6 +23,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         Promise::of("termination"),
         Promise::of("uniqueness"),
         Promise::of("agreement"),
+        Promise::of("eventual-accuracy"),
         Promise::of("stability"),
     ],
     cost: "2n to 3n−1 (one starts); n·Hn + n on average, n(n+1)/2 + n at worst (all start)",

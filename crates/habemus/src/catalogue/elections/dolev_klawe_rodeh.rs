@@ -24,6 +24,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         Promise::of("termination"),
         Promise::of("uniqueness"),
         Promise::of("agreement"),
+        Promise::of("eventual-accuracy"),
         Promise::of("stability"),
     ],
     cost: "4n at best, 2n⌊log2 n⌋ + 2n at worst",

@@ -25,6 +25,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         Promise::of("termination"),
         Promise::of("uniqueness"),
         Promise::of("agreement"),
+        Promise::of("eventual-accuracy"),
         Promise::of("stability"),
     ],
     cost: "5n at best, 2n(⌊log2 n⌋+1) + n at worst",

@@ -24,6 +24,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         Promise::of("termination"),
         Promise::of("uniqueness"),
         Promise::of("agreement"),
+        Promise::of("eventual-accuracy"),
         Promise::of("stability"),
     ],
     cost: "at most 8n(1+⌈log2 n⌉) + n",

@@ -39,6 +39,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         Promise::of("termination").except(&[Fault::WrongTimeouts], ELECTED_IN_TIME),
         Promise::of("one-leader-per-term").regardless(),
         Promise::of("agreement").except(&[Fault::WrongTimeouts], ELECTED_IN_TIME),
+        Promise::of("eventual-accuracy").except(&[Fault::WrongTimeouts], ELECTED_IN_TIME),
     ],
     cost: "6(n−1) until a new leader is sure of itself, 4(n−1) without pre-vote; then 2(n−1) per interval",
     notes: "S4",
@@ -113,7 +114,10 @@ pub(in crate::catalogue) fn build(
     let config = configure(options)?;
     let system: System<Majority> =
         System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
-    Ok(Setup { perpetual: true, ..Setup::new(entry, system, None, &shape).term_invariant() }.into())
+    let mut setup = Setup { perpetual: true, ..Setup::new(entry, system, None, &shape).term_invariant() };
+    // Whoever hears of no leader stands, whether or not it is told to.
+    setup.population.is_sure_to_start = true;
+    Ok(setup.into())
 }
 
 /// Who stands first wins if nobody stands beside it, whatever its identifier.

@@ -30,7 +30,12 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     ),
     topologies: &["complete"],
     detectors: &[],
-    promises: &[Promise::of("E2"), Promise::of("termination"), Promise::of("agreement")],
+    promises: &[
+        Promise::of("E2"),
+        Promise::of("termination"),
+        Promise::of("agreement"),
+        Promise::of("eventual-accuracy"),
+    ],
     cost: "n(n−1) per interval, for ever",
     notes: "S3",
     options: &[
@@ -94,7 +99,10 @@ pub(in crate::catalogue) fn build(
     let perpetual = config.variant != Variant::AsPrinted;
     let system: System<Omega> = System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
     // Who leads depends on who has crashed how often: nobody is best from the beginning.
-    Ok(Setup { perpetual, ..Setup::new(entry, system, None, &shape) }.into())
+    let mut setup = Setup { perpetual, ..Setup::new(entry, system, None, &shape) };
+    // Everybody takes part from the beginning, whether or not it is told to.
+    setup.population.is_sure_to_start = true;
+    Ok(setup.into())
 }
 
 /// Everybody takes part from the beginning, whoever asks.

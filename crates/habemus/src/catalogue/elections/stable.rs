@@ -22,6 +22,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         Promise::of("termination"),
         Promise::of("uniqueness"),
         Promise::of("agreement"),
+        Promise::of("eventual-accuracy"),
         Promise::of("stability"),
     ],
     cost: "2(n−1) if the best live process starts, (n−1)(3n/2−1) if all do; n + 1 to come back",

@@ -34,6 +34,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         Promise::of("termination"),
         Promise::of("uniqueness"),
         Promise::of("agreement"),
+        Promise::of("eventual-accuracy"),
         Promise::of("stability"),
     ],
     cost: "O(m log n): at most 2m·K + n − 1, where F(K) is the last Fibonacci number up to n − 1",

@@ -4,6 +4,7 @@ use super::super::{
     Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
     as_printed, rules, shape,
 };
+use super::lock;
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::mutex::coordinator::{Config, Coordinator, Variant};
 use crate::topology::Complete;
@@ -19,6 +20,8 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     promises: &[
         Promise::of("EM1"),
         Promise::of("EM2"),
+        Promise::of("no-deadlock"),
+        Promise::of("no-starvation"),
         Promise::of("bounded-waiting"),
         Promise::of("fencing"),
     ],
@@ -88,11 +91,25 @@ pub(in crate::catalogue) fn build(
         fencing: options.flag("fencing")?.unwrap_or(false),
         permits: options.number("permits", 1..=u64::from(u32::MAX))?.unwrap_or(1) as usize,
     };
-    let permits = config.permits;
+    let (permits, fencing) = (config.permits, config.fencing);
+    // A holder that leaves by itself before the timeout is never taken for dead.
+    let is_impatient = config.timeout.is_some();
+    let leaves_in_time = config.lease.zip(config.timeout).is_some_and(|(lease, timeout)| lease < timeout);
     let system: System<Coordinator> =
         System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
-    let mut setup = Setup::new(entry, system, None, &shape);
+    let mut setup = lock::fenced(Setup::new(entry, system, None, &shape), fencing);
     setup.population.permits = permits;
+    if permits > 1 {
+        // Of two that are let in at once, the one that hears of it first may be back before the other has.
+        setup.contract = setup.contract.without(&["bounded-waiting"]);
+    }
+    if is_impatient {
+        let late: &[Fault] = match leaves_in_time {
+            true => &[Fault::WrongTimeouts, Fault::Pause, Fault::Drift],
+            false => &[Fault::WrongTimeouts, Fault::Pause, Fault::Drift, Fault::LateHolder],
+        };
+        setup.contract = setup.contract.except("EM1", late, "a slow holder is taken for dead");
+    }
     Ok(setup.into())
 }
 

@@ -39,11 +39,17 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "elected-coordinator",
     problem: ProblemKind::MutualExclusion,
     summary: "whoever is elected coordinates; the next one asks everybody where they stand",
-    model: Model::new(Timing::Timely, &[Fault::Crash, Fault::Recovery])
+    model: Model::new(Timing::Timely, &[Fault::Crash, Fault::Recovery, Fault::LateHolder])
         .besides("as the election needs; a detector that is right, or leases on an election by majority"),
     topologies: &["complete"],
     detectors: stack::DETECTORS,
-    promises: &[Promise::of("EM1"), Promise::of("EM2"), Promise::of("fencing")],
+    promises: &[
+        Promise::of("EM1").regardless(),
+        Promise::of("EM2"),
+        Promise::of("no-deadlock"),
+        Promise::of("no-starvation"),
+        Promise::of("fencing").regardless(),
+    ],
     cost: "4 per entry; 2(n−1) and the election for a new coordinator",
     notes: "S4",
     options: &[
@@ -105,6 +111,7 @@ const LEASED: Model = Model::new(
         Fault::Partition,
         Fault::Cut,
         Fault::Drift,
+        Fault::LateHolder,
     ],
 )
 .if_up(Survivors::Majority);
@@ -139,8 +146,12 @@ pub(in crate::catalogue) fn build(
     let system: System<Elected<AnyElection>> = System::new(network, request.ids.clone(), config)?;
     let Below { perpetual, synchronous, .. } = below;
     let is_leased = system.config.majority.is_some() && system.config.lease.is_some();
-    let model = if is_leased { LEASED } else { entry.model };
-    let setup = Setup { perpetual, synchronous, model, ..Setup::new(entry, system, None, &shape) };
+    let fencing = system.config.fencing;
+    let setup = Setup { perpetual, synchronous, ..Setup::new(entry, system, None, &shape) };
+    let mut setup = lock::fenced(setup, fencing);
+    if is_leased {
+        setup.contract.model = LEASED;
+    }
     stack::on_detector(setup, request, options)
 }
 

@@ -1,8 +1,8 @@
 //! What the entries of locks have in common.
 
-use super::super::{OptionSpec, Options, SetupError, Values};
+use super::super::{OptionSpec, Options, Setup, SetupError, Values};
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, Start, shuffled_ids};
-use crate::{Address, Chooser};
+use crate::{Address, Chooser, Process};
 
 /// The option of locks whose algorithm has a number that grows from entry to entry.
 pub(super) const FENCING: OptionSpec = OptionSpec {
@@ -22,6 +22,14 @@ pub(super) const HOLDER: OptionSpec = OptionSpec {
 
 pub(super) fn fencing(options: &Options<'_>) -> Result<bool, SetupError> {
     Ok(options.flag(FENCING.name)?.unwrap_or(false))
+}
+
+/// A lock that promises fencing only if it hands out tokens.
+pub(super) fn fenced<P: Process>(mut setup: Setup<P>, fencing: bool) -> Setup<P> {
+    if !fencing {
+        setup.contract = setup.contract.without(&["fencing"]);
+    }
+    setup
 }
 
 pub(super) fn holder(options: &Options<'_>) -> Result<Address, SetupError> {

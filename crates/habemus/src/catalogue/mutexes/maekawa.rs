@@ -18,7 +18,12 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     model: Model::new(Timing::Asynchronous, &[]),
     topologies: &["complete"],
     detectors: &[],
-    promises: &[Promise::of("EM1"), Promise::of("EM2")],
+    promises: &[
+        Promise::of("EM1"),
+        Promise::of("EM2"),
+        Promise::of("no-deadlock"),
+        Promise::of("no-starvation"),
+    ],
     cost: "3(k−1) per entry without conflict, at most 6(k−1) with; a set has k ≈ 2√n members (grid), √n (plane)",
     notes: "S1, S4",
     options: &[

@@ -17,7 +17,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     model: Model::new(Timing::Asynchronous, &[Fault::Crash, Fault::Recovery]),
     topologies: &["complete"],
     detectors: &[],
-    promises: &[Promise::of("EM1")],
+    promises: &[Promise::of("EM1").regardless()],
     cost: "3 per entry for each coordinator without conflict; unbounded with",
     notes: "S4",
     options: &[

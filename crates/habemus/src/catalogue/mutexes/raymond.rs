@@ -16,7 +16,13 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     model: Model::new(Timing::Asynchronous, &[Fault::Reordering]),
     topologies: &["tree", "star", "line", "links"],
     detectors: &[],
-    promises: &[Promise::of("EM1"), Promise::of("EM2"), Promise::of("fencing")],
+    promises: &[
+        Promise::of("EM1"),
+        Promise::of("EM2"),
+        Promise::of("no-deadlock"),
+        Promise::of("no-starvation"),
+        Promise::of("fencing"),
+    ],
     cost: "at most 2 per entry for each link on the way to the token: O(log n) on a balanced tree",
     notes: "beyond the notes",
     options: &[
@@ -52,7 +58,8 @@ pub(in crate::catalogue) fn build(
         ..Config::new(&tree, lock::holder(options)?)
     };
     let system: System<Raymond> = System::new(tree, request.ids.clone(), config)?;
-    Ok(Setup::new(entry, system, None, &shape).into())
+    let fencing = system.config.fencing;
+    Ok(lock::fenced(Setup::new(entry, system, None, &shape), fencing).into())
 }
 
 /// The first process has the token; the last is farthest from it.

@@ -20,6 +20,8 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     promises: &[
         Promise::of("EM1"),
         Promise::of("EM2"),
+        Promise::of("no-deadlock"),
+        Promise::of("no-starvation"),
         Promise::of("EM3"),
         Promise::of("bounded-waiting"),
         Promise::of("fencing"),
@@ -58,7 +60,8 @@ pub(in crate::catalogue) fn build(
     let config = Config { variant, fencing: lock::fencing(options)? };
     let network = Complete::new(request.ids.len());
     let system: System<RicartAgrawala> = System::new(network, request.ids.clone(), config)?;
-    Ok(Setup::new(entry, system, None, &shape).shift_invariant().into())
+    let fencing = system.config.fencing;
+    Ok(lock::fenced(Setup::new(entry, system, None, &shape).shift_invariant(), fencing).into())
 }
 
 fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {

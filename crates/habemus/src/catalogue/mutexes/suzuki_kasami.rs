@@ -17,7 +17,13 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     model: Model::new(Timing::Asynchronous, &[Fault::Reordering]),
     topologies: &["complete"],
     detectors: &[],
-    promises: &[Promise::of("EM1"), Promise::of("EM2"), Promise::of("fencing")],
+    promises: &[
+        Promise::of("EM1"),
+        Promise::of("EM2"),
+        Promise::of("no-deadlock"),
+        Promise::of("no-starvation"),
+        Promise::of("fencing"),
+    ],
     cost: "0 or n per entry",
     notes: "beyond the notes",
     options: &[
@@ -56,7 +62,8 @@ pub(in crate::catalogue) fn build(
     };
     let network = Complete::new(request.ids.len());
     let system: System<SuzukiKasami> = System::new(network, request.ids.clone(), config)?;
-    Ok(Setup::new(entry, system, None, &shape).rotation_symmetric().into())
+    let fencing = system.config.fencing;
+    Ok(lock::fenced(Setup::new(entry, system, None, &shape).rotation_symmetric(), fencing).into())
 }
 
 fn bound(

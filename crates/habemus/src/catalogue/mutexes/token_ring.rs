@@ -21,6 +21,8 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     promises: &[
         Promise::of("EM1"),
         Promise::of("EM2"),
+        Promise::of("no-deadlock"),
+        Promise::of("no-starvation"),
         Promise::of("bounded-waiting")
             .except(&[Fault::Crash], "the new token may be far from who has waited longest"),
         Promise::of("fencing"),
@@ -62,7 +64,9 @@ pub(in crate::catalogue) fn build(
     let perpetual = config.idle == Idle::Move;
     let ring = Ring::logical(request.ids.len());
     let system: System<TokenRing> = System::new(ring, request.ids.clone(), config)?;
+    let fencing = system.config.fencing;
     let setup = Setup { perpetual, ..Setup::new(entry, system, None, &shape).rotation_symmetric() };
+    let setup = lock::fenced(setup, fencing);
     stack::on_detector(setup, request, options)
 }
 

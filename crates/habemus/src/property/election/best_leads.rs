@@ -313,7 +313,12 @@ mod tests {
 
     #[test]
     fn of_equally_good_processes_any_may_lead() {
-        let who = Population { ids: vec![Id(7), Id(8), Id(9)], preference: Some(vec![5, 5, 1]), permits: 1 };
+        let who = Population {
+            ids: vec![Id(7), Id(8), Id(9)],
+            preference: Some(vec![5, 5, 1]),
+            permits: 1,
+            is_sure_to_start: false,
+        };
         for (leader, right) in [(0, true), (1, true), (2, false)] {
             let mut monitor = BestLeads::new(&who);
             let mut see = |process, what| {

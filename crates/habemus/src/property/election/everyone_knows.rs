@@ -1,5 +1,6 @@
 //! E2: everyone knows a leader in the end.
 
+use super::begun::Begun;
 use crate::election::{Election, Output};
 use crate::property::addresses::Addresses;
 use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, crowd};
@@ -11,6 +12,7 @@ use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verd
 pub struct EveryoneKnows {
     /// The live processes whose `elected` is ⊥.
     ignorant: Addresses,
+    begun: Begun,
 }
 
 impl Monitor<Election> for EveryoneKnows {
@@ -23,6 +25,7 @@ impl Monitor<Election> for EveryoneKnows {
     }
 
     fn observe(&mut self, seen: &Observation<'_, Election>, _: &Population) -> Result<(), Violation> {
+        self.begun.observe(seen);
         match seen.what {
             ObservedEvent::Started | ObservedEvent::Output(Output::Leaderless) => {
                 self.ignorant.insert(seen.process);
@@ -35,16 +38,18 @@ impl Monitor<Election> for EveryoneKnows {
         Ok(())
     }
 
-    fn is_at_stake(&self, _: &Population) -> bool {
+    fn is_at_stake(&self, who: &Population) -> bool {
         // Somebody has to learn of a leader.
-        !self.ignorant.is_empty()
+        self.begun.is_at_stake(who) && !self.ignorant.is_empty()
     }
 
     fn at_end(&self, end: End, who: &Population) -> Verdict {
         if self.ignorant.is_empty() {
             return Verdict::Holds;
         }
-        Verdict::missing(end, format!("{} ended without a leader", crowd(self.ignorant.iter(), who)))
+        self.begun.judge(who, || {
+            Verdict::missing(end, format!("{} ended without a leader", crowd(self.ignorant.iter(), who)))
+        })
     }
 }
 
@@ -52,6 +57,7 @@ impl Monitor<Election> for EveryoneKnows {
 mod tests {
     use super::*;
     use crate::Id;
+    use crate::election::Command;
     use crate::property::rehearsal::Rehearsal;
 
     #[test]
@@ -62,6 +68,17 @@ mod tests {
         run.output(1, Output::Follows { leader: None, term: 0 });
         run.crash(4);
         assert_eq!(run.at_end(End::Quiet), Verdict::Holds);
+    }
+
+    #[test]
+    fn an_election_that_nobody_started_lacks_nothing() {
+        let mut run = Rehearsal::started([1, 2], |_| EveryoneKnows::default());
+        run.who.is_sure_to_start = false;
+        run.crash(1);
+        assert_eq!(run.at_end(End::Quiet), Verdict::DoesNotApply("nobody started an election".to_owned()));
+        run.command(2, Command::Elect);
+        let lacking = Violation("2 ended without a leader".to_owned());
+        assert_eq!(run.at_end(End::Quiet), Verdict::Violated(lacking));
     }
 
     #[test]

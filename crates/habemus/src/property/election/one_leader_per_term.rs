@@ -62,6 +62,9 @@ impl Monitor<Election> for OneLeaderPerTerm {
     }
 
     fn at_end(&self, _: End, _: &Population) -> Verdict {
+        if self.leaders.is_empty() {
+            return Verdict::DoesNotApply("nobody led a term".to_owned());
+        }
         Verdict::Holds
     }
 }
@@ -113,5 +116,6 @@ mod tests {
         run.output(1, Output::leads());
         run.output(2, Output::leads());
         assert_eq!(run.violation(), None);
+        assert_eq!(run.at_end(End::Quiet), Verdict::DoesNotApply("nobody led a term".to_owned()));
     }
 }

@@ -1,5 +1,6 @@
 //! Agreement: in the end all know the same leader.
 
+use super::begun::Begun;
 use super::beliefs::{Belief, Beliefs};
 use crate::Address;
 use crate::election::Election;
@@ -11,12 +12,13 @@ use crate::property::{End, Monitor, Observation, Population, Verdict, Violation,
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SameLeader {
     beliefs: Beliefs,
+    begun: Begun,
 }
 
 impl SameLeader {
     /// The monitor before the run.
     pub fn new(who: &Population) -> Self {
-        SameLeader { beliefs: Beliefs::new(who) }
+        SameLeader { beliefs: Beliefs::new(who), begun: Begun::default() }
     }
 
     fn live_where(&self, belief: impl Fn(Belief) -> bool) -> Vec<Address> {
@@ -35,15 +37,22 @@ impl Monitor<Election> for SameLeader {
 
     fn observe(&mut self, seen: &Observation<'_, Election>, _: &Population) -> Result<(), Violation> {
         self.beliefs.observe(seen);
+        self.begun.observe(seen);
         Ok(())
     }
 
-    fn is_at_stake(&self, _: &Population) -> bool {
+    fn is_at_stake(&self, who: &Population) -> bool {
         // Somebody is up and has to agree with the others.
-        self.beliefs.live().next().is_some()
+        self.begun.is_at_stake(who) && self.beliefs.live().next().is_some()
     }
 
     fn at_end(&self, end: End, who: &Population) -> Verdict {
+        self.begun.judge(who, || self.agree(end, who))
+    }
+}
+
+impl SameLeader {
+    fn agree(&self, end: End, who: &Population) -> Verdict {
         let ignorant = self.live_where(|belief| belief == Belief::Nobody);
         if !ignorant.is_empty() {
             return Verdict::missing(end, format!("{} ended without a leader", crowd(ignorant, who)));

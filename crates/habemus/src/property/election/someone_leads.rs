@@ -1,5 +1,6 @@
 //! Termination: an election comes to a result.
 
+use super::begun::Begun;
 use crate::election::{Election, Output};
 use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation};
 
@@ -7,6 +8,7 @@ use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verd
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SomeoneLeads {
     elected: bool,
+    begun: Begun,
 }
 
 impl Monitor<Election> for SomeoneLeads {
@@ -19,21 +21,21 @@ impl Monitor<Election> for SomeoneLeads {
     }
 
     fn observe(&mut self, seen: &Observation<'_, Election>, _: &Population) -> Result<(), Violation> {
+        self.begun.observe(seen);
         self.elected |= matches!(seen.what, ObservedEvent::Output(Output::Leads { .. }));
         Ok(())
     }
 
-    fn is_at_stake(&self, _: &Population) -> bool {
-        // Somebody has to lead from the beginning.
-        true
+    fn is_at_stake(&self, who: &Population) -> bool {
+        // Somebody has to lead.
+        self.begun.is_at_stake(who)
     }
 
-    fn at_end(&self, end: End, _: &Population) -> Verdict {
-        if self.elected {
-            Verdict::Holds
-        } else {
-            Verdict::missing(end, "no process ever considered itself the leader".to_owned())
-        }
+    fn at_end(&self, end: End, who: &Population) -> Verdict {
+        self.begun.judge(who, || match self.elected {
+            true => Verdict::Holds,
+            false => Verdict::missing(end, "no process ever considered itself the leader".to_owned()),
+        })
     }
 }
 

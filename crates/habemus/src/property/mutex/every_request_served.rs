@@ -1,39 +1,14 @@
 //! EM2: nobody waits for ever.
 
-use std::collections::BTreeMap;
+use super::stages::{Stage, Stages};
+use crate::mutex::Mutex;
+use crate::property::{End, Monitor, Observation, Population, Verdict, Violation};
 
-use crate::Address;
-use crate::mutex::{Command, Mutex, Output};
-use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, crowd};
-
-/// EM2 (S1, liveness): every request to enter or to leave succeeds in the end: no deadlock, no starvation.
-///
-/// A crash takes a request back. To ask to enter while inside, or to leave while outside (because the lease is
-/// already over), is to ask for nothing. Whoever is told that it is outside waits for nothing any more.
+/// EM2 (S1, liveness): every request to enter or to leave succeeds in the end. S4 splits it into no deadlock and no
+/// starvation, which are [`NoDeadlock`](super::NoDeadlock) and [`NoStarvation`](super::NoStarvation).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EveryRequestServed {
-    /// Where each process stands; those outside that want nothing are left out.
-    stages: BTreeMap<Address, Stage>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Stage {
-    /// It has asked to enter.
-    Waiting,
-    /// It is inside.
-    Inside,
-    /// It is inside and has asked to leave.
-    Leaving,
-}
-
-impl EveryRequestServed {
-    /// Those at this stage, in a sentence, if there are any.
-    fn those(&self, stage: Stage, who: &Population) -> Option<String> {
-        let mut those =
-            self.stages.iter().filter(|(_, held)| **held == stage).map(|(address, _)| *address).peekable();
-        those.peek()?;
-        Some(crowd(those, who))
-    }
+    stages: Stages,
 }
 
 impl Monitor<Mutex> for EveryRequestServed {
@@ -46,38 +21,22 @@ impl Monitor<Mutex> for EveryRequestServed {
     }
 
     fn observe(&mut self, seen: &Observation<'_, Mutex>, _: &Population) -> Result<(), Violation> {
-        let process = seen.process;
-        match seen.what {
-            ObservedEvent::Command(Command::Acquire | Command::Share) => {
-                self.stages.entry(process).or_insert(Stage::Waiting);
-            }
-            ObservedEvent::Command(Command::Release) => {
-                if let Some(stage @ Stage::Inside) = self.stages.get_mut(&process) {
-                    *stage = Stage::Leaving;
-                }
-            }
-            ObservedEvent::Output(Output::Entered { .. }) => {
-                self.stages.insert(process, Stage::Inside);
-            }
-            ObservedEvent::Output(Output::Left) | ObservedEvent::Crashed | ObservedEvent::Started => {
-                self.stages.remove(&process);
-            }
-        }
+        self.stages.observe(seen);
         Ok(())
     }
 
     fn is_at_stake(&self, _: &Population) -> bool {
         // Somebody waits to be let in or out.
-        self.stages.values().any(|stage| *stage != Stage::Inside)
+        self.stages.has(Stage::Waiting) || self.stages.has(Stage::Leaving)
     }
 
     fn at_end(&self, end: End, who: &Population) -> Verdict {
-        let leaving = self.those(Stage::Leaving, who);
+        let leaving = self.stages.those(Stage::Leaving, who);
         let mut lacking = Vec::new();
-        if let Some(waiting) = self.those(Stage::Waiting, who) {
+        if let Some(waiting) = self.stages.those(Stage::Waiting, who) {
             lacking.push(format!("{waiting} asked in vain to enter"));
             // Not the algorithm's fault, most likely, so the reader should know.
-            if let Some(inside) = self.those(Stage::Inside, who) {
+            if let Some(inside) = self.stages.those(Stage::Inside, who) {
                 lacking.push(format!("{inside} stayed inside without having asked to leave"));
             }
         }
@@ -89,6 +48,7 @@ impl Monitor<Mutex> for EveryRequestServed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mutex::{Command, Output};
     use crate::property::rehearsal::Rehearsal;
 
     const ENTERED: Output = Output::Entered { token: None };

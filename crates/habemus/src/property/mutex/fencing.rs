@@ -112,11 +112,14 @@ impl Monitor<Mutex> for Fencing {
     }
 
     fn is_at_stake(&self, _: &Population) -> bool {
-        // Somebody has written, or is about to.
-        !self.holders.is_empty() || self.resource.highest.is_some()
+        // Somebody was given a token. Without one nothing is fenced, and it is luck if nothing is lost.
+        self.resource.highest.is_some()
     }
 
     fn at_end(&self, _: End, _: &Population) -> Verdict {
+        if self.resource.highest.is_none() {
+            return Verdict::DoesNotApply("nobody was given a token".to_owned());
+        }
         Verdict::Holds
     }
 }
@@ -175,13 +178,22 @@ mod tests {
     #[test]
     fn holders_that_come_one_after_the_other_lose_nothing() {
         let mut run = run();
-        for id in [1, 2, 1] {
-            run.output(id, entered(None));
-            run.command(id, Command::Release);
-            run.output(id, Output::Left);
+        for token in [1, 2, 3] {
+            run.output(2, entered(token));
+            run.command(2, Command::Release);
+            run.output(2, Output::Left);
         }
         assert_eq!(run.violation(), None);
         assert_eq!(run.at_end(End::Quiet), Verdict::Holds);
+    }
+
+    #[test]
+    fn without_tokens_nothing_is_fenced() {
+        let mut run = run();
+        run.output(1, entered(None));
+        run.command(1, Command::Release);
+        assert!(!run.monitor.is_at_stake(&run.who));
+        assert_eq!(run.at_end(End::Quiet), Verdict::DoesNotApply("nobody was given a token".to_owned()));
     }
 
     #[test]
