@@ -50,8 +50,8 @@ impl Gap {
         match rest + 2 * wide as i64 {
             _ if wide == 0 && distance < 2 => Gap::Known(distance),
             1 => Gap::NextOrWide,
-            least => {
-                assert!(least > 1, "a step takes the next term once, or it would have been found out");
+            min => {
+                assert!(min > 1, "a step takes the next term once, or it would have been found out");
                 Gap::Known(WIDE)
             }
         }

@@ -12,7 +12,10 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|name| (strsim::damerau_levenshtein(&found, &plain(name)), *name))
         .min_by_key(|(distance, _)| *distance)
         .filter(|(distance, _)| *distance <= tolerance(&found));
-    closest.map(|(_, name)| name).or_else(|| only_one_beginning_with(&found, &known))
+    let closest = closest.map(|(_, name)| name);
+    closest
+        .or_else(|| only_one_beginning_with(&found, &known))
+        .or_else(|| only_one_continued_by(&found, &known))
 }
 
 /// What to say after "unknown something `found`": the nearest name, or all of them if there are few.
@@ -64,6 +67,15 @@ fn plain(name: &str) -> String {
 /// How many letters may differ: a third of them, so that short words do not attract everything.
 fn tolerance(found: &str) -> usize {
     (found.chars().count() + 1) / 3
+}
+
+/// Somebody has written a name out: `okay` for `ok`.
+fn only_one_continued_by<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
+    let mut continued = known.iter().filter(|name| name.len() >= 2 && found.starts_with(&plain(name)));
+    match (continued.next(), continued.next()) {
+        (Some(name), None) => Some(name),
+        _ => None,
+    }
 }
 
 fn only_one_beginning_with<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {

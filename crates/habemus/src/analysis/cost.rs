@@ -75,10 +75,13 @@ impl BoundKind {
     }
 }
 
+/// Fewer runs than this say nothing about a mean.
+const MIN_RUNS_FOR_A_MEAN: f64 = 10.0;
+
 impl Bound {
     /// Why runs that sent so many messages contradict the figure, if they do. A mean is contradicted by a mean that
     /// exceeds it by more than chance would in one of a million measurements, and by more than a twentieth, for some
-    /// figures are approximate.
+    /// figures are approximate; and never by a handful of runs, which do not show how far chance goes.
     pub fn broken_by(&self, runs: &[u64]) -> Option<String> {
         let Bound { messages, kind, formula } = self;
         let (min, max) = (runs.iter().copied().min()?, runs.iter().copied().max()?);
@@ -89,7 +92,7 @@ impl Bound {
             BoundKind::AtMost => max as f64 > *messages,
             BoundKind::OnAverage => {
                 let variance = runs.iter().map(|run| (*run as f64 - mean).powi(2)).sum::<f64>() / count;
-                mean > 1.05 * messages + 5.0 * (variance / count).sqrt()
+                count >= MIN_RUNS_FOR_A_MEAN && mean > 1.05 * messages + 5.0 * (variance / count).sqrt()
             }
         };
         let words = kind.words();
@@ -157,6 +160,7 @@ mod tests {
         let spread: Vec<u64> = (0..20).map(|run| if run % 2 == 0 { 60 } else { 150 }).collect();
         assert_eq!(bound(BoundKind::OnAverage).broken_by(&spread), None);
         assert_eq!(bound(BoundKind::OnAverage).broken_by(&[104; 20]), None);
+        assert_eq!(bound(BoundKind::OnAverage).broken_by(&[110]), None, "one run is no mean");
         assert!(bound(BoundKind::OnAverage).broken_by(&[110; 20]).is_some());
     }
 }

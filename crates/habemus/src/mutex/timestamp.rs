@@ -28,11 +28,11 @@ impl Timestamp {
 /// Shows the time of every item of an ordered set, which is ordered anew afterwards.
 pub(super) fn visit_each<T: Ord>(
     set: &mut BTreeSet<T>,
-    time_of: impl Fn(&mut T) -> &mut LamportClock,
+    clock_in: impl Fn(&mut T) -> &mut LamportClock,
     visit: &mut dyn FnMut(&mut LamportClock),
 ) {
     let shown = std::mem::take(set).into_iter().map(|mut item| {
-        visit(time_of(&mut item));
+        visit(clock_in(&mut item));
         item
     });
     *set = shown.collect();
