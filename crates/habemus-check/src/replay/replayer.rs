@@ -169,6 +169,7 @@ impl<'a> Replayer<'a> {
                 actor.timers.clear();
                 actor.due.clear();
                 self.notices.retain(|(whom, _)| *whom != at);
+                self.take_back(Suspicion::Restore(at));
                 self.tell_others(at, Suspicion::Suspect(at));
             }
         }
@@ -253,6 +254,7 @@ impl<'a> Replayer<'a> {
                     if self.facts.oracle {
                         self.notices.extend(down.into_iter().map(|other| (at, Suspicion::Suspect(other))));
                     }
+                    self.take_back(Suspicion::Suspect(at));
                     self.tell_others(at, Suspicion::Restore(at));
                 }
             }
@@ -261,6 +263,11 @@ impl<'a> Replayer<'a> {
 
     fn others(&self, at: Address) -> impl Iterator<Item = Address> + use<> {
         (0..self.actors.len() as u32).map(Address).filter(move |other| *other != at)
+    }
+
+    /// The oracle does not say what is no longer true.
+    fn take_back(&mut self, suspicion: Suspicion) {
+        self.notices.retain(|(_, notice)| *notice != suspicion);
     }
 
     fn tell_others(&mut self, at: Address, suspicion: Suspicion) {

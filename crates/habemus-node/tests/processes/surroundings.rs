@@ -25,7 +25,7 @@ fn command(scratch: &Scratch, flags: &[&str]) -> Command {
     let nobody =
         || TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port can be had");
     let mut command = Command::new(program());
-    command.args(["--id", "1", "--listen", "127.0.0.1:0", "--algorithm", "majority", "--data"]);
+    command.args(["--new", "--id", "1", "--listen", "127.0.0.1:0", "--algorithm", "majority", "--data"]);
     command.arg(scratch.path().join("data"));
     command.args(["--peer", &format!("2={}", nobody()), "--peer", &format!("3={}", nobody())]);
     command.args(flags).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

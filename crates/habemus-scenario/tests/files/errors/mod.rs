@@ -421,7 +421,7 @@ fn who_knows_the_algorithm_can_point_at_its_words() {
     assert_eq!(
         messages,
         [
-            "f.toml:5:19: unknown message `Okay`: expected `Election`, `Ok` or `Coordinator`",
+            "f.toml:5:19: unknown message `Okay`: did you mean `Ok`?",
             "f.toml:14:1: unknown message `Elction`: did you mean `Election`?",
         ]
     );
