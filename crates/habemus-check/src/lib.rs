@@ -49,6 +49,7 @@ mod narrator;
 mod numbered;
 mod path;
 mod protocol;
+mod rate;
 mod reactions;
 mod reduction;
 mod refine;
@@ -64,6 +65,7 @@ mod visited;
 mod watching;
 mod words;
 mod world;
+mod zone;
 
 pub use check::{check, check_system};
 pub use error::CheckError;
@@ -71,4 +73,6 @@ pub use fit::MAX_PROCESSES;
 pub use handle::CheckHandle;
 pub use replay::{Replay, ReplayError, replay};
 pub use report::{CheckReport, CheckVerdict, CheckedProperty, Extent, SometimesLine};
-pub use setting::{ANY_NUMBER, Budget, DeliveryOrder, MAX_FAULTS, Properties, Setting, Start, Timers};
+pub use setting::{
+    ANY_NUMBER, Budget, DeliveryOrder, MAX_DRIFT, MAX_FAULTS, Properties, Setting, Speed, Start, Timers,
+};

@@ -1,16 +1,19 @@
 //! From a state back to the beginning, and forward again step by step.
 
 use crate::explore::Explored;
-use crate::protocol::{Transition, Trouble};
+use crate::protocol::{Beginning, Transition, Trouble};
 use crate::visited::StateId;
 use crate::world::{Successors, Worker, World};
+use crate::zone::Picos;
 
 /// A run: how it begins, and its steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Path {
-    /// Each client's wishes and each process's choice at the start.
-    pub(crate) initial: Vec<(u32, u16)>,
+    /// How each process begins.
+    pub(crate) initial: Vec<Beginning>,
     pub(crate) steps: Vec<Transition>,
+    /// When each step is taken at the earliest, if there are clocks.
+    pub(crate) moments: Option<Vec<Picos>>,
 }
 
 /// A run that breaks a property.
@@ -52,6 +55,7 @@ pub(crate) fn path_through(world: &World, explored: &Explored, states: &[StateId
     let initial = initial.expect("a state without a parent is an initial one");
     let mut row = initial.row.clone();
     let mut steps = Vec::new();
+    let mut rows = vec![row.clone()];
     for &state in &states[1..] {
         // What was kept is the canonical form: the run may be a shift or a rotation of it by now.
         let canonical = explored.visited.state(state);
@@ -61,6 +65,7 @@ pub(crate) fn path_through(world: &World, explored: &Explored, states: &[StateId
         if let Some((next, transition)) = single.find(|(next, _)| worker.is_canonically(next, &canonical)) {
             steps.push(*transition);
             row = next.to_vec();
+            rows.push(row.clone());
         } else {
             // Several steps that were merged.
             let (next, several) = worker.unfold(&row, &canonical)?.expect("a state comes after its parent");
@@ -68,5 +73,7 @@ pub(crate) fn path_through(world: &World, explored: &Explored, states: &[StateId
             row = next;
         }
     }
-    Ok(Path { initial: initial.choices.clone(), steps })
+    // Where there are clocks nothing is merged: there is a row for each step.
+    let moments = worker.moments(&rows, &steps)?.map(|mut moments| moments.split_off(1));
+    Ok(Path { initial: initial.beginnings.clone(), steps, moments })
 }

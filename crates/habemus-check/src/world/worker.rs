@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::blocks::BlockTable;
 use super::canonical::SymmetryTable;
 use super::local_transition::{Habits, LocalKind, LocalTransition};
+use super::timed::Diary;
 use super::{Expansion, Successors, World};
 use crate::environment::{Environment, Fault};
 use crate::inbox::Mail;
@@ -32,6 +33,7 @@ pub(crate) struct Worker<'w> {
     judged: Vec<Option<Judgement>>,
     pub(super) elapsed: FxHashMap<(u32, u64), u32>,
     pub(super) symmetries: SymmetryTable,
+    pub(super) diary: Diary,
     /// The kinds of status that some process came to.
     pub(crate) reached: u32,
     seen: Vec<bool>,
@@ -55,6 +57,7 @@ impl<'w> Worker<'w> {
             judged: Vec::new(),
             elapsed: FxHashMap::default(),
             symmetries: SymmetryTable::default(),
+            diary: Diary::default(),
             reached: 0,
             seen: Vec::new(),
             scratch: vec![0; world.width()],
@@ -70,6 +73,18 @@ impl<'w> Worker<'w> {
 
     /// The same, without bringing the states into their canonical form.
     pub(crate) fn expand_plainly(
+        &mut self,
+        state: &[u32],
+        out: &mut Successors,
+    ) -> Result<Expansion, Trouble> {
+        match &self.world.timetable {
+            Some(timetable) => self.expand_timed(timetable, state, out),
+            None => self.expand_untimed(state, out),
+        }
+    }
+
+    /// The same, as far as it is no matter of clocks.
+    pub(super) fn expand_untimed(
         &mut self,
         state: &[u32],
         out: &mut Successors,

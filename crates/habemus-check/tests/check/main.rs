@@ -15,4 +15,5 @@ mod replay;
 mod rival;
 mod rotation;
 mod starts;
+mod timed;
 mod toy;
