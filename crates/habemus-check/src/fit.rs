@@ -70,7 +70,8 @@ pub(crate) fn fit(facts: &Facts, setting: &Setting) -> Result<Setting, CheckErro
         if delay.0 > delay.1 {
             return unfit("a message takes longer at least than at most".to_owned());
         }
-        // What is left out elsewhere, and why, takes steps of different processes to be independent; but they share time.
+        // What is left out elsewhere, and why, takes steps of different processes to be independent; but they
+        // share time.
         let setting = Setting { reduction: false, symmetry: false, liveness: false, ..setting.clone() };
         return Ok(Setting { clocks: setting.clocks && !facts.one_shot, ..setting });
     }

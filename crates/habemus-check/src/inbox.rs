@@ -176,7 +176,8 @@ impl<'w> Mail<'w> {
         if self.channel(item).1 { items.iter().position(is_it) } else { items.iter().rposition(is_it) }
     }
 
-    /// For each item of an inbox, where it was before one was taken out and others came in; `None`: it came in.
+    /// For each item of an inbox, where it was before one was taken out and others came in; `None`: it came
+    /// in.
     pub(crate) fn sources(&mut self, before: u32, taken: Option<usize>, after: u32) -> Sources {
         let (old, new) = (self.items(before), self.items(after));
         let mut sources = Sources::new();

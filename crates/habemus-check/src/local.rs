@@ -30,8 +30,8 @@ pub(crate) enum Body {
     Dead,
 }
 
-/// A timer that runs. Without durations (timers at any time) both are 0. Where timers have an order, they are what is left, in
-/// nanoseconds; where there are zones, what it was set for, in picoseconds.
+/// A timer that runs. Without durations (timers at any time) both are 0. Where timers have an order, they are
+/// what is left, in nanoseconds; where there are zones, what it was set for, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Running {
     pub(crate) timer: u32,

@@ -81,7 +81,8 @@ impl Numbered {
         self.handlers.linked(Address(u32::from(from)), Address(u32::from(to)))
     }
 
-    /// Starts the process at `address`, whose client has `wants` commands to give and whose clock runs at this rate.
+    /// Starts the process at `address`, whose client has `wants` commands to give and whose clock runs at
+    /// this rate.
     pub(crate) fn start(&self, address: u8, wants: u32, rate: Rate) -> Result<Reacted, Trouble> {
         self.reactions(&Local::unborn(Address(u32::from(address)), wants, rate), Cause::Start)
     }
@@ -113,7 +114,8 @@ impl Numbered {
         Ok(reaction)
     }
 
-    /// The timers, as a set of bits, that a process sets in a step, in the order in which they run afterwards.
+    /// The timers, as a set of bits, that a process sets in a step, in the order in which they run
+    /// afterwards.
     pub(crate) fn set_timers(&self, local: u32, cause: Cause, choice: u16) -> Result<u32, Trouble> {
         let local = self.locals.value(local);
         let outcome = self.outcomes(local, cause)?.into_iter().nth(usize::from(choice)).flatten();

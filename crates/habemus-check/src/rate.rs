@@ -10,8 +10,8 @@ use crate::zone::{LONGEST, Picos};
 /// How fast a clock runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Rate {
-    /// Within the bound on drift, now so and now so, for each timer anew. That is more than a clock can do: two timers of one
-    /// process run on one clock. What holds even so holds.
+    /// Within the bound on drift, now so and now so, for each timer anew. That is more than a clock can do:
+    /// two timers of one process run on one clock. What holds even so holds.
     #[default]
     Any,
     /// As slow as may be, always.
@@ -41,7 +41,8 @@ impl Rates {
 
 const WHOLE: u128 = 1_000_000;
 
-/// When a timer runs out, in picoseconds of the right time from when it was set: at the earliest and at the latest.
+/// When a timer runs out, in picoseconds of the right time from when it was set: at the earliest and at the
+/// latest.
 pub(crate) fn window(after: Delay, rate: Rate, speed: &Speed) -> (u64, u64) {
     let (min, max) = (picos_of(after.min), picos_of(after.max.max(after.min)));
     let drift = u128::from(speed.drift);

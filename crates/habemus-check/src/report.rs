@@ -133,8 +133,9 @@ impl CheckReport {
         self.properties.iter().filter(|line| line.verdict == CheckVerdict::Violated)
     }
 
-    /// This report, in which clocks drift more freely than any clock can, with the runs of another in which they do not.
-    /// What holds here holds; what is broken here is broken if a run there shows it, and else it is open.
+    /// This report, in which clocks drift more freely than any clock can, with the runs of another in which
+    /// they do not. What holds here holds; what is broken here is broken if a run there shows it, and else it
+    /// is open.
     pub(crate) fn with_runs_of(mut self, extreme: &CheckReport) -> Self {
         for line in &mut self.properties {
             if line.verdict != CheckVerdict::Violated {

@@ -91,7 +91,8 @@ pub enum Timers {
     MessagesFirst,
     /// The same, but whoever is inside a lock is as slow as it likes, and may stay there while time passes.
     LateClients,
-    /// When their time has come, by clocks that drift; messages take their time, and clients as long as they like.
+    /// When their time has come, by clocks that drift; messages take their time, and clients as long as they
+    /// like.
     Timed(Speed),
 }
 
@@ -108,7 +109,8 @@ pub struct Speed {
 pub const MAX_DRIFT: u32 = 900_000;
 
 impl Default for Speed {
-    /// As fast as the network of a scenario that says nothing, and clocks as wrong as the majority election allows for.
+    /// As fast as the network of a scenario that says nothing, and clocks as wrong as the majority election
+    /// allows for.
     fn default() -> Self {
         Speed { drift: 10_000, delay: (Duration::from_millis(1), Duration::from_millis(10)) }
     }

@@ -1,22 +1,24 @@
 //! Zones: all moments at once at which a run may be in a state.
 //!
-//! A clock runs for each timer and for each message on its way, from when it was set or sent. A *zone* is the set of
-//! all values that these clocks can have together, given the steps so far: bounds on each clock and on each difference of
-//! two (a difference bound matrix: D. Dill, *Timing assumptions and verification of finite-state concurrent systems*,
-//! 1989). Every clock is bounded, for every timer runs out and every message arrives in the end, and all bounds are
-//! sums of given ones; so there are finitely many zones, and nothing need be rounded or given up (no extrapolation).
+//! A clock runs for each timer and for each message on its way, from when it was set or sent. A *zone* is the
+//! set of all values that these clocks can have together, given the steps so far: bounds on each clock and on
+//! each difference of two (a difference bound matrix: D. Dill, *Timing assumptions and verification of
+//! finite-state concurrent systems*, 1989). Every clock is bounded, for every timer runs out and every
+//! message arrives in the end, and all bounds are sums of given ones; so there are finitely many zones, and
+//! nothing need be rounded or given up (no extrapolation).
 
 use smallvec::SmallVec;
 
-/// A time in picoseconds: finer than any duration that is given, so that what drift makes of one is rounded by less
-/// than anybody can mean.
+/// A time in picoseconds: finer than any duration that is given, so that what drift makes of one is rounded
+/// by less than anybody can mean.
 pub(crate) type Picos = i64;
 
 /// No time is longer: sums of many stay far from the end of the type.
 pub(crate) const LONGEST: Picos = 1 << 60;
 
-/// The values that clocks can have together. Entry `(i, j)` of the matrix bounds clock `i` less clock `j`; clock 0 is
-/// always 0, and the others follow. The bounds are as tight as can be, so that equal sets have equal matrices.
+/// The values that clocks can have together. Entry `(i, j)` of the matrix bounds clock `i` less clock `j`;
+/// clock 0 is always 0, and the others follow. The bounds are as tight as can be, so that equal sets have
+/// equal matrices.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Zone {
     bounds: Box<[Picos]>,
@@ -49,7 +51,7 @@ impl Zone {
     /// The zone after a step and after any time that may pass then; `None` if the step is impossible.
     pub(crate) fn after(&self, rewinding: &Rewinding) -> Option<Zone> {
         let guarded = match rewinding.guard {
-            Some((clock, least)) => Some(self.at_least(clock + 1, least)?),
+            Some((clock, min)) => Some(self.at_least(clock + 1, min)?),
             None => None,
         };
         let zone = guarded.as_ref().unwrap_or(self);
@@ -61,16 +63,16 @@ impl Zone {
     }
 
     /// The part of it in which a clock shows so much at least.
-    fn at_least(&self, clock: usize, least: Picos) -> Option<Zone> {
+    fn at_least(&self, clock: usize, min: Picos) -> Option<Zone> {
         let size = self.size();
         let at = |one: usize, other: usize| self.bounds[one * size + other];
-        if at(clock, 0) < least {
+        if at(clock, 0) < min {
             return None;
         }
         let mut bounds = self.bounds.clone();
         for (index, bound) in bounds.iter_mut().enumerate() {
             let (one, other) = (index / size, index % size);
-            *bound = (*bound).min(at(one, 0) - least + at(clock, other));
+            *bound = (*bound).min(at(one, 0) - min + at(clock, other));
         }
         Some(Zone { bounds })
     }
@@ -104,7 +106,8 @@ impl Zone {
     }
 }
 
-/// The earliest moments at which steps can be taken: each rewinding is a step, and the first is the beginning.
+/// The earliest moments at which steps can be taken: each rewinding is a step, and the first is the
+/// beginning.
 pub(crate) fn earliest(steps: &[Rewinding]) -> Vec<Picos> {
     // (step, earlier step, at least): the one is so much later than the other.
     let mut constraints: Vec<(usize, usize, Picos)> = Vec::new();
@@ -114,8 +117,8 @@ pub(crate) fn earliest(steps: &[Rewinding]) -> Vec<Picos> {
         if let Some(last) = step.checked_sub(1) {
             constraints.push((step, last, 0));
         }
-        if let Some((clock, least)) = rewinding.guard {
-            constraints.push((step, births[clock].0, least));
+        if let Some((clock, min)) = rewinding.guard {
+            constraints.push((step, births[clock].0, min));
         }
         constraints.extend(births.iter().map(|&(birth, max)| (birth, step, -max)));
         let born = |clock: &Clock| match clock.before {
@@ -127,13 +130,13 @@ pub(crate) fn earliest(steps: &[Rewinding]) -> Vec<Picos> {
     let mut moments = vec![0; steps.len()];
     // As many times as there are steps, at most: no way through the constraints is longer.
     for _ in 0..=steps.len() {
-        let mut is_settled = true;
-        for &(step, other, least) in &constraints {
-            let earliest = moments[other] + least;
-            is_settled &= moments[step] >= earliest;
+        let mut is_stable = true;
+        for &(step, other, min) in &constraints {
+            let earliest = moments[other] + min;
+            is_stable &= moments[step] >= earliest;
             moments[step] = moments[step].max(earliest);
         }
-        if is_settled {
+        if is_stable {
             break;
         }
     }
@@ -167,8 +170,8 @@ mod tests {
 
     #[test]
     fn a_step_between_two_others_is_found_where_only_some_moments_allow_it() {
-        // A timer due within 0 and 10 sets one of 5, which is to run out between others due at 8 and at 9: only if the
-        // first runs out between 3 and 4.
+        // A timer due within 0 and 10 sets one of 5, which is to run out between others due at 8 and at 9:
+        // only if the first runs out between 3 and 4.
         let (eight, nine) = (fresh(8), fresh(9));
         let begin = Zone::new().after(&step(None, &[fresh(10), eight, nine])).expect("it begins");
         let set = begin.after(&step(Some((0, 0)), &[fresh(5), kept(1, 8), kept(2, 9)])).expect("set");

@@ -1,9 +1,11 @@
-//! Steps in time: which of them can be taken now, and what the clocks show afterwards. See [`zone`](crate::zone).
+//! Steps in time: which of them can be taken now, and what the clocks show afterwards. See
+//! [`zone`](crate::zone).
 //!
-//! What can happen at all is found as elsewhere; here each step is looked at once more. A timer runs out when its clock has
-//! come into its window, a message arrives when its clock has, and time passes no further than the end of any
-//! window. Whatever has no window, a client or a fault, comes at any time. The clocks of a state are, process by process,
-//! those of its timers and those of what is on its way to it, in the order in which these are kept.
+//! What can happen at all is found as elsewhere; here each step is looked at once more. A timer runs out when
+//! its clock has come into its window, a message arrives when its clock has, and time passes no further than
+//! the end of any window. Whatever has no window, a client or a fault, comes at any time. The clocks of a
+//! state are, process by process, those of its timers and those of what is on its way to it, in the order in
+//! which these are kept.
 
 use habemus::{Address, Suspicion};
 use rustc_hash::FxHashMap;
@@ -36,7 +38,8 @@ impl Timetable {
 pub(super) struct Diary {
     /// What can happen in a state, whenever.
     untimed: Option<Successors>,
-    /// The timers, as a set of bits, that a process set in a step: by its local state before, the cause and the choice.
+    /// The timers, as a set of bits, that a process set in a step: by its local state before, the cause and
+    /// the choice.
     set: FxHashMap<(u32, Cause, u16), u32>,
     /// Zones after a step; `None`: it is impossible.
     after: FxHashMap<(u32, Rewinding), Option<u32>>,
@@ -86,7 +89,8 @@ impl Worker<'_> {
         row[self.world.zone_at()] = zone;
     }
 
-    /// The earliest moments of the steps of a run, the beginning first: its states and the transitions between them.
+    /// The earliest moments of the steps of a run, the beginning first: its states and the transitions
+    /// between them.
     pub(crate) fn moments(
         &mut self,
         states: &[Vec<u32>],
@@ -186,7 +190,8 @@ impl Worker<'_> {
         Ok(rewinding)
     }
 
-    /// The timers, as a set of bits, that a process sets in a transition, in the order in which they run afterwards.
+    /// The timers, as a set of bits, that a process sets in a transition, in the order in which they run
+    /// afterwards.
     fn set_timers(&mut self, local: u32, transition: &Transition) -> Result<u32, Trouble> {
         let cause = match transition.kind {
             TransitionKind::Deliver(item) | TransitionKind::Duplicate(item) => Cause::Item(item),

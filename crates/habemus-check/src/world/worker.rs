@@ -29,7 +29,7 @@ pub(crate) struct Worker<'w> {
     pub(super) own: Vec<LocalTransition>,
     pub(super) lives: Vec<Option<Life>>,
     pub(super) blocks: BlockTable,
-    watched: Memo,
+    pub(super) watched: Memo,
     judged: Vec<Option<Judgement>>,
     pub(super) elapsed: FxHashMap<(u32, u64), u32>,
     pub(super) symmetries: SymmetryTable,

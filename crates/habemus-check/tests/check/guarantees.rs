@@ -10,8 +10,8 @@ use habemus_check::guarantees::{
 };
 use habemus_trace::draw;
 
-/// Whether to write the files anew instead of comparing: 1 for the page, missing for rows that are not there, all for every
-/// row.
+/// Whether to write the files anew instead of comparing: 1 for the page, missing for rows that are not there,
+/// all for every row.
 fn rewrite() -> Option<String> {
     std::env::var("HABEMUS_REWRITE").ok()
 }

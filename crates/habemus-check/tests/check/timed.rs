@@ -25,7 +25,8 @@ fn coordinator() -> Model {
 
 #[test]
 fn the_lease_of_a_coordinator_is_safe_up_to_a_drift_and_a_delay_and_no_further() {
-    // From the grant on: the message and the lease by a slow clock, 10/(1−ρ) + δ, beside the timeout by a fast one, 20/(1+ρ).
+    // From the grant on: the message and the lease by a slow clock, 10/(1−ρ) + δ, beside the timeout by a
+    // fast one, 20/(1+ρ).
     for (percent, delay, expected) in [
         (1, 9, CheckVerdict::Holds),
         (1, 10, CheckVerdict::Violated),

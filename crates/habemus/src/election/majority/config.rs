@@ -55,7 +55,8 @@ pub enum Variant {
     LeaseFromAnswers,
     /// A mutant: a leader leads on though its lease is over, kept to show that the checks catch it.
     IgnoresLease,
-    /// A mutant: a lease is as long as the loyalty it relies on, whatever clocks do, kept to show that the checks catch it.
+    /// A mutant: a lease is as long as the loyalty it relies on, whatever clocks do, kept to show that the
+    /// checks catch it.
     UnshortenedLease,
 }
 

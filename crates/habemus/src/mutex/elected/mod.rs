@@ -39,8 +39,8 @@ pub enum Variant {
     MutantForgetful,
     /// A mutant: a holder stays though its lease is over, kept to show that the checker catches it.
     MutantIgnoresLease,
-    /// A mutant: a coordinator waits no longer for a lease to be over than its holder does, kept to show that the checker
-    /// catches it.
+    /// A mutant: a coordinator waits no longer for a lease to be over than its holder does, kept to show that
+    /// the checker catches it.
     MutantNoMargin,
 }
 
