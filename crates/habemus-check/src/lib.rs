@@ -30,6 +30,7 @@
 //! ```
 
 mod branch;
+mod certificate;
 mod check;
 mod cycle;
 mod environment;
@@ -50,6 +51,7 @@ mod narrator;
 mod numbered;
 mod path;
 mod protocol;
+mod rate;
 mod reactions;
 mod reduction;
 mod refine;
@@ -66,12 +68,16 @@ mod visited;
 mod watching;
 mod words;
 mod world;
+mod zone;
 
-pub use check::{check, check_system};
+pub use check::{certificate, check, check_system};
 pub use error::CheckError;
 pub use fit::MAX_PROCESSES;
 pub use handle::CheckHandle;
 pub use replay::{Replay, ReplayError, replay};
 pub use report::{CheckReport, CheckVerdict, CheckedProperty, Extent, SometimesLine};
 pub use selection::NEED_CLOCKS;
-pub use setting::{ANY_NUMBER, Budget, DeliveryOrder, MAX_FAULTS, Properties, Setting, Spill, Start, Timers};
+pub use setting::{
+    ANY_NUMBER, Budget, DeliveryOrder, MAX_DRIFT, MAX_FAULTS, Properties, Setting, Speed, Spill, Start,
+    Timers,
+};
