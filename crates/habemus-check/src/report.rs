@@ -141,6 +141,7 @@ impl CheckReport {
     /// they do not. What holds here holds; what is broken here is broken if a run there shows it, and else it
     /// is open.
     pub(crate) fn with_runs_of(mut self, extreme: &CheckReport) -> Self {
+        let why = if extreme.extent == Extent::Complete { NO_SUCH_CLOCKS } else { NO_SUCH_CLOCKS_YET };
         for line in &mut self.properties {
             if line.verdict != CheckVerdict::Violated {
                 continue;
@@ -152,7 +153,7 @@ impl CheckReport {
                 Some(told) => CheckedProperty { shortest: Some(told.steps == steps), ..told.clone() },
                 None => CheckedProperty {
                     verdict,
-                    explanation: Some(NO_SUCH_CLOCKS.to_owned()),
+                    explanation: Some(why.to_owned()),
                     counterexample: None,
                     steps: None,
                     shortest: None,
@@ -180,6 +181,8 @@ impl CheckReport {
 const MAY_BE_SHORTER: &str = "where it says at most, there may be a run with fewer steps";
 const NO_SUCH_CLOCKS: &str = "it is broken only where timers of one process drift apart; no clocks that are as slow or \
                               as fast as may be all the time break it";
+const NO_SUCH_CLOCKS_YET: &str = "it is broken where timers of one process drift apart; whether clocks that are as slow or \
+                                  as fast as may be all the time break it, was not explored to the end";
 
 /// What is to be said of a search.
 pub(crate) fn report(
@@ -280,7 +283,9 @@ fn property_line(
     property: &Property,
 ) -> CheckedProperty {
     let facts = &world.system.facts;
-    let claim = facts.contract.claim(property.name, &world.setting.circumstances(facts.processes()));
+    let claim = facts
+        .contract
+        .claim(property.name, &world.setting.circumstances(facts.entry.problem, facts.processes()));
     let mut line = CheckedProperty {
         name: property.name.to_owned(),
         demand: property.demand.to_owned(),

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use habemus::Address;
 use habemus::catalogue::{Circumstances, Entry, Fault, Timing};
+use habemus::{Address, ProblemKind};
 
 /// Of entries: there is no limit. It can be explored to the end only where states come back.
 pub const ANY_NUMBER: u32 = u32::MAX;
@@ -122,6 +122,9 @@ pub struct Speed {
 /// No clock may drift by more millionths: one that nearly stands still measures nothing.
 pub const MAX_DRIFT: u32 = 900_000;
 
+/// Clocks that drift by more millionths are worse than [`Fault::Drift`] says: no timeout can be relied on.
+const KNOWN_DRIFT: u32 = 100_000;
+
 impl Default for Speed {
     /// As fast as the network of a scenario that says nothing, and clocks as wrong as the majority election
     /// allows for.
@@ -151,14 +154,19 @@ impl Timers {
 }
 
 impl Setting {
-    /// What may go wrong among so many processes.
-    pub fn circumstances(&self, processes: usize) -> Circumstances {
+    /// What may go wrong among so many processes that solve this problem.
+    pub fn circumstances(&self, problem: ProblemKind, processes: usize) -> Circumstances {
         let Budget { crashes, recoveries, amnesia, losses, duplications, suspicions, partitions } =
             self.budget;
+        let speed = self.timers.speed();
+        let drift = speed.map_or(0, |speed| speed.drift);
+        // By clocks, clients take as long as they like.
+        let may_stay = speed.is_some() && problem == ProblemKind::MutualExclusion;
         let faults = [
             (self.order == DeliveryOrder::Any, Fault::Reordering),
-            (self.timers == Timers::AnyTime, Fault::WrongTimeouts),
-            (self.timers == Timers::LateClients, Fault::LateHolder),
+            (self.timers == Timers::AnyTime || drift > KNOWN_DRIFT, Fault::WrongTimeouts),
+            (drift > 0, Fault::Drift),
+            (self.timers == Timers::LateClients || may_stay, Fault::LateHolder),
             (crashes > 0, Fault::Crash),
             (crashes > 0 && recoveries > 0 && !amnesia, Fault::Recovery),
             (crashes > 0 && recoveries > 0 && amnesia, Fault::Amnesia),

@@ -2,7 +2,7 @@
 //! tampered with.
 
 use habemus::Address;
-use habemus_check::{DeliveryOrder, Setting, Timers};
+use habemus_check::{CheckVerdict, CheckedProperty, DeliveryOrder, Extent, Setting, Timers};
 use serde_json::Value;
 
 use crate::help::{Model, model};
@@ -32,6 +32,14 @@ fn models() -> Vec<(&'static str, Model)> {
                 s.faulty = vec![Address(0)];
             }),
         ),
+        (
+            "an oracle that takes back what it was about to say",
+            model("bully", 2)
+                .all_start()
+                .with(timely)
+                .with(|s| (s.budget.crashes, s.budget.recoveries) = (2, 1)),
+        ),
+        ("ballots", model("paxos", 2).with(timely)),
         ("a lost message", model("lamport", 2).with(|s| s.budget.losses = 1)),
         (
             "a doubled message",
@@ -58,9 +66,16 @@ fn another_program_comes_to_the_same_counts_and_verdicts() {
             setting.max_states = Some(50_000);
         });
         let found = recheck(&model.certificate()).unwrap_or_else(|error| panic!("{what}: {error}"));
-        // A check by itself, with nothing left out, counts the same states.
+        // A check by itself, with nothing left out, counts the same states, unless it ends with the last
+        // property that is broken.
         let report = model.with(|s| (s.reduction, s.symmetry) = (false, false)).run();
-        assert_eq!(found["states"], report.states, "{what}");
+        if report.extent == Extent::Complete {
+            assert_eq!(found["states"], report.states, "{what}");
+        } else {
+            assert!(found["states"].as_u64() >= Some(report.states), "{what}");
+            let is_violated = |line: &CheckedProperty| line.verdict == CheckVerdict::Violated;
+            assert!(report.properties.iter().all(is_violated), "{what}: {report:#?}");
+        }
         assert!(found["states"].as_u64() > Some(10), "{what}: {found}");
         verdicts.extend(
             found["verdicts"].as_array().into_iter().flatten().map(|line| line["verdict"].to_string()),

@@ -245,6 +245,15 @@ impl Certificate {
         self.add(state, whom, *notice.ok_or("the oracle has no such notice")?)
     }
 
+    /// The oracle says nothing of this kind any more to anybody who has not heard it yet.
+    fn take_back(&self, state: &mut State, kind: &str, about: usize) {
+        let Some(notice) = self.notices.get(&(kind.to_owned(), about as u64)) else { return };
+        for inbox in &mut state.inboxes {
+            inbox.values_mut().for_each(|items| items.retain(|item| item != notice));
+            inbox.retain(|_, items| !items.is_empty());
+        }
+    }
+
     /// The oracle tells all others that are up.
     fn tell_others(&self, state: &mut State, kind: &str, about: usize) -> Result<(), String> {
         for other in (0..self.processes).filter(|&other| other != about) {
@@ -374,6 +383,7 @@ impl Certificate {
                     let stays = |channel: &Channel| !forever && !matches!(channel, Channel::Oracle(_));
                     next.inboxes[address].retain(|channel, _| stays(channel));
                     self.react(&mut next, address, reaction)?;
+                    self.take_back(&mut next, "restore", address);
                     self.tell_others(&mut next, "suspect", address)?;
                     steps.push(next);
                 }
@@ -388,6 +398,7 @@ impl Certificate {
                             self.notify(&mut next, address, "suspect", other)?;
                         }
                     }
+                    self.take_back(&mut next, "suspect", address);
                     self.tell_others(&mut next, "restore", address)?;
                     steps.push(next);
                 }
