@@ -30,7 +30,6 @@
 //! ```
 
 mod branch;
-mod certificate;
 mod check;
 mod cycle;
 mod environment;
@@ -70,7 +69,7 @@ mod words;
 mod world;
 mod zone;
 
-pub use check::{certificate, check, check_system};
+pub use check::{check, check_system};
 pub use error::CheckError;
 pub use fit::MAX_PROCESSES;
 pub use handle::CheckHandle;

@@ -2,7 +2,6 @@
 
 mod any_entries;
 mod catalogue;
-mod certificate;
 mod clock_shift;
 mod faults;
 mod guarantees;
@@ -11,7 +10,6 @@ mod leases;
 mod mutants;
 mod oracle;
 mod pulses;
-mod recheck;
 mod reduction;
 mod replay;
 mod rival;

@@ -29,7 +29,6 @@ use crate::{Outcome, interrupt, output, show};
   habemus check anonymous-ring --property uniqueness --draw svg --out two-leaders.svg
   habemus check exhibits/s4-quorum-amnesia.toml --memory 8G
   habemus check bully --partitions 1 --property uniqueness --trace split.jsonl --scenario split.toml
-  habemus check bully --crashes 1 --all-properties --certificate bully.jsonl
   habemus run --replay split.jsonl
   habemus run split.toml --draw text")]
 #[command(mut_arg("processes", |arg| arg.help("How many processes; their identifiers are 1 to N [default: 3]")))]
@@ -52,12 +51,12 @@ pub(crate) struct Check {
     /// When timers run out [default: as the algorithm assumes].
     #[arg(long, value_enum, help_heading = "Circumstances")]
     timers: Option<TimersArg>,
-    /// With timed timers, by how much a clock may run fast or slow, all the time or now and then [default:
-    /// 1%; of a scenario file: as much as its script lets one].
+    /// With timed timers, by how much a clock may run fast or slow, all the time or now and then [default: 1%; of a
+    /// scenario file: as much as its script lets one].
     #[arg(long, value_name = "PERCENT", help_heading = "Circumstances")]
     drift: Option<String>,
-    /// With timed timers, how long a message takes, at least and at most: 1ms..10ms, or 0ms: no time
-    /// [default: as the network says].
+    /// With timed timers, how long a message takes, at least and at most: 1ms..10ms, or 0ms: no time [default: as the
+    /// network says].
     #[arg(long, value_name = "DURATION", help_heading = "Circumstances")]
     delay: Option<String>,
 
@@ -132,10 +131,6 @@ pub(crate) struct Check {
     /// Write it to a file as a scenario that the simulator plays, in which a script calls every event.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     scenario: Option<PathBuf>,
-    /// Write what another program needs to recompute the counts and verdicts, nothing left out, as JSON
-    /// lines.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    certificate: Option<PathBuf>,
     /// Draw a run that breaks a property [default: text].
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
     draw: Option<Format>,
@@ -164,8 +159,7 @@ enum TimersArg {
     MessagesFirst,
     /// The same, but whoever is inside a lock may stay while time passes.
     LateClients,
-    /// When their time has come, by clocks that drift; messages take their time, and clients as long as they
-    /// like.
+    /// When their time has come, by clocks that drift; messages take their time, and clients as long as they like.
     Timed,
 }
 
@@ -197,10 +191,6 @@ impl Check {
         let report = habemus_check::check(&request, &setting, &handle);
         drop(progress);
         let report = report?;
-        if let Some(path) = &self.certificate {
-            let certificate = habemus_check::certificate(&request, &setting, &handle)?;
-            output::write_file(path, |file| file.write_all(certificate.as_bytes()))?;
-        }
         self.publish(&scenario, &setting, &report)?;
         Ok(outcome(&report))
     }
