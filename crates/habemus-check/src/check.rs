@@ -12,6 +12,7 @@ use crate::fit::fit;
 use crate::handle::CheckHandle;
 use crate::handlers::{Erased, Handlers};
 use crate::numbered::Numbered;
+use crate::rate::Rates;
 use crate::refine::Searched;
 use crate::report::{CheckReport, CheckedProperty, report};
 use crate::selection::Selection;
@@ -110,10 +111,20 @@ impl ErasedSystem {
         handle: &CheckHandle,
         stopwatch: &Stopwatch,
     ) -> Result<CheckReport, CheckError> {
-        let system = Numbered::new(&self.facts, (self.handlers)(), setting, &selection.checked);
-        let world = World::new(system, setting.clone());
-        let searched = Searched::new(&world, selection, handle)?;
-        Ok(report(&world, selection, &searched, stopwatch.elapsed()))
+        let search = |selection: &Selection, rates| -> Result<CheckReport, CheckError> {
+            let system = Numbered::new(&self.facts, (self.handlers)(), setting, &selection.checked);
+            let world = World::new(system, setting.clone(), rates);
+            let searched = Searched::new(&world, selection, handle)?;
+            Ok(report(&world, selection, &searched, stopwatch.elapsed()))
+        };
+        let loose = search(selection, Rates::Loose)?;
+        let drifts = setting.timers.speed().is_some_and(|speed| speed.drift > 0);
+        let broken: Vec<&str> = loose.violated().map(|line| line.name.as_str()).collect();
+        if !drifts || broken.is_empty() {
+            return Ok(loose);
+        }
+        let extreme = search(&selection.only(&broken), Rates::Extreme)?;
+        Ok(loose.with_runs_of(&extreme))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::environment::MAX_PARTITIONED;
 use crate::error::CheckError;
 use crate::facts::SystemFacts;
-use crate::setting::{Budget, MAX_FAULTS, Setting, Start, Timers};
+use crate::setting::{Budget, MAX_DRIFT, MAX_FAULTS, Setting, Speed, Start, Timers};
 
 /// A system of at most this many processes can be checked.
 pub const MAX_PROCESSES: usize = 32;
@@ -59,6 +59,21 @@ pub(crate) fn fit(facts: &SystemFacts, setting: &Setting) -> Result<Setting, Che
         return unfit(format!(
             "{name} works in pulses, in which nothing is late or lost; only crashes can be"
         ));
+    }
+    if let Some(Speed { drift, delay }) = setting.timers.speed() {
+        if facts.synchronous {
+            return unfit(format!("{name} works in pulses, which know no clocks"));
+        }
+        if drift > MAX_DRIFT {
+            return unfit("a clock may drift by 90 % at most".to_owned());
+        }
+        if delay.0 > delay.1 {
+            return unfit("a message takes longer at least than at most".to_owned());
+        }
+        // What is left out elsewhere, and why, takes steps of different processes to be independent; but they
+        // share time.
+        let setting = Setting { reduction: false, symmetry: false, liveness: false, ..setting.clone() };
+        return Ok(Setting { clocks: setting.clocks && !facts.one_shot, ..setting });
     }
     let timers = if facts.synchronous { Timers::MessagesFirst } else { setting.timers };
     Ok(Setting { timers, clocks: setting.clocks && !facts.one_shot, ..setting.clone() })

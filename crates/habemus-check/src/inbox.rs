@@ -22,6 +22,9 @@ pub(crate) struct Inboxes {
 /// The items of an inbox: few, nearly always.
 type Items = SmallVec<[u32; 6]>;
 
+/// Where items were before; `None`: nowhere.
+pub(crate) type Sources = SmallVec<[Option<usize>; 6]>;
+
 impl Inboxes {
     pub(crate) fn new() -> Self {
         let contents = Interner::new();
@@ -163,6 +166,42 @@ impl<'w> Mail<'w> {
         let blocked = senders.fold(0, |set, sender| set | sender);
         *entry(&mut self.blocked, inbox) = Some(blocked);
         blocked
+    }
+
+    /// Where in an inbox this item is; the eldest, if there are several.
+    pub(crate) fn eldest(&mut self, inbox: u32, item: u32) -> Option<usize> {
+        let is_it = |other: &u32| *other == item;
+        let items = self.items(inbox);
+        // Where the order is not kept, one more comes to lie before its equals.
+        if self.channel(item).1 { items.iter().position(is_it) } else { items.iter().rposition(is_it) }
+    }
+
+    /// For each item of an inbox, where it was before one was taken out and others came in; `None`: it came
+    /// in.
+    pub(crate) fn sources(&mut self, before: u32, taken: Option<usize>, after: u32) -> Sources {
+        let (old, new) = (self.items(before), self.items(after));
+        let mut sources = Sources::new();
+        while let Some(&item) = new.get(sources.len()) {
+            let run = self.run(item);
+            let length = new[sources.len()..].iter().take_while(|other| self.run(**other) == run).count();
+            let mut kept: SmallVec<[usize; 6]> = (0..old.len()).filter(|&at| Some(at) != taken).collect();
+            kept.retain(|at| self.run(old[*at]) == run);
+            kept.truncate(length);
+            let come = std::iter::repeat_n(None, length - kept.len());
+            let kept = kept.into_iter().map(Some);
+            // Where the order is kept, the latest is the last, and else the first of its equals.
+            match run {
+                (_, None) => sources.extend(kept.chain(come)),
+                (_, Some(_)) => sources.extend(come.chain(kept)),
+            }
+        }
+        sources
+    }
+
+    /// Items that lie side by side in the order in which they were sent, or against it.
+    fn run(&mut self, item: u32) -> (u16, Option<u32>) {
+        let (channel, ordered) = self.channel(item);
+        (channel, (!ordered).then_some(item))
     }
 
     /// The inbox without what the oracle said: it was meant for a life that is over.

@@ -50,6 +50,7 @@ mod narrator;
 mod numbered;
 mod path;
 mod protocol;
+mod rate;
 mod reactions;
 mod reduction;
 mod refine;
@@ -66,6 +67,7 @@ mod visited;
 mod watching;
 mod words;
 mod world;
+mod zone;
 
 pub use check::{check, check_system};
 pub use error::CheckError;
@@ -74,4 +76,7 @@ pub use handle::CheckHandle;
 pub use replay::{Replay, ReplayError, replay};
 pub use report::{CheckReport, CheckVerdict, CheckedProperty, Extent, SometimesLine};
 pub use selection::NEED_CLOCKS;
-pub use setting::{ANY_NUMBER, Budget, DeliveryOrder, MAX_FAULTS, Properties, Setting, Spill, Start, Timers};
+pub use setting::{
+    ANY_NUMBER, Budget, DeliveryOrder, MAX_DRIFT, MAX_FAULTS, Properties, Setting, Speed, Spill, Start,
+    Timers,
+};

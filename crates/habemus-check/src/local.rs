@@ -3,11 +3,15 @@
 use habemus::clock::VectorClock;
 use habemus::{Address, Status, Suspicion};
 
+use crate::rate::Rate;
+
 /// All that a step at a process reads and writes, its inbox aside. What is of the algorithm's own types is there by
 /// the number that [`Handlers`](crate::handlers::Handlers) gave it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Local {
     pub(crate) address: Address,
+    /// How fast its clock runs.
+    pub(crate) rate: Rate,
     pub(crate) body: Body,
     /// What stable storage holds; kept only where a recovery may read it.
     pub(crate) stored: Option<u32>,
@@ -26,11 +30,12 @@ pub(crate) enum Body {
     Dead,
 }
 
-/// A timer that runs. Without durations (timers at any time) both are 0.
+/// A timer that runs. Without durations (timers at any time) both are 0. Where timers have an order, they are
+/// what is left, in nanoseconds; where there are zones, what it was set for, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Running {
     pub(crate) timer: u32,
-    /// It runs out no earlier than after this many nanoseconds,
+    /// It runs out no earlier than after this long,
     pub(crate) min: u64,
     /// and no later than after this many.
     pub(crate) max: u64,
@@ -45,9 +50,10 @@ pub(crate) enum Item {
 
 impl Local {
     /// A process that has not started.
-    pub(crate) fn unborn(address: Address, wants: u32) -> Self {
+    pub(crate) fn unborn(address: Address, wants: u32, rate: Rate) -> Self {
         Local {
             address,
+            rate,
             body: Body::Down,
             stored: None,
             status: Status::Idle,

@@ -35,7 +35,7 @@ use crate::error::CheckError;
 use crate::facts::SystemFacts;
 use crate::handle::CheckHandle;
 use crate::handlers::Handlers;
-use crate::report::{CheckReport, CheckVerdict, Extent};
+use crate::report::{CheckReport, CheckVerdict, CheckedProperty, Extent};
 use crate::setting::{Properties, Setting};
 use mutated::{Habits, Mutated};
 
@@ -229,8 +229,13 @@ impl Rehearsed {
             stage.setting.max_depth = Some(report.depth);
             report = itself.check(&stage.setting, &CheckHandle::default()).ok()?;
         }
-        let is_kept = |verdict| matches!(verdict, CheckVerdict::Holds | CheckVerdict::NotFound);
-        let kept = report.properties.iter().filter(|line| is_kept(line.verdict));
+        // What is open for a reason may be broken: a mutant is not to blame for it.
+        let is_kept = |line: &&CheckedProperty| match line.verdict {
+            CheckVerdict::Holds => true,
+            CheckVerdict::NotFound => line.explanation.is_none(),
+            _ => false,
+        };
+        let kept = report.properties.iter().filter(is_kept);
         let kept: Vec<String> = kept.map(|line| line.name.clone()).collect();
         let has_any = !kept.is_empty();
         (stage.setting.properties, stage.setting.keep_going) = (Properties::Named(kept), false);

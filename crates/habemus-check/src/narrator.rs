@@ -51,7 +51,9 @@ impl<'a> Narrator<'a> {
     fn new(system: &'a Numbered, run: &'a Counterexample<'a>) -> Self {
         let addresses = (0..).map(Address).zip(run.initial);
         Narrator {
-            locals: addresses.map(|(address, (wants, _))| Local::unborn(address, *wants)).collect(),
+            locals: addresses
+                .map(|(address, begun)| Local::unborn(address, begun.wants, begun.rate))
+                .collect(),
             flights: Vec::new(),
             group: 0,
             now: 0,
@@ -66,12 +68,15 @@ impl<'a> Narrator<'a> {
     }
 
     fn tell(mut self) -> (Trace, Option<String>) {
-        for (address, (_, choice)) in (0..).map(Address).zip(self.run.initial) {
-            self.happen(address, Cause::Start, *choice);
+        for (address, beginning) in (0..).map(Address).zip(self.run.initial) {
+            self.happen(address, Cause::Start, beginning.choice);
         }
         self.see(Address(0), &Seen::all_started());
         for (index, step) in self.run.steps.iter().enumerate() {
-            self.now += STEP;
+            match self.run.moments {
+                Some(moments) => self.now = moments[index] as u64 / 1000,
+                None => self.now += STEP,
+            }
             let actor = Address(u32::from(step.process));
             if self.run.cycle == Some(index) {
                 self.cycle = Some(self.writer.len());

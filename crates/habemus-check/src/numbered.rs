@@ -13,9 +13,10 @@ use crate::branch::Branch;
 use crate::facts::SystemFacts;
 use crate::handlers::{Effect, Event, Handled, Handlers, Storage};
 use crate::intern::Interner;
-use crate::local::{Body, Item, Local};
+use crate::local::{Body, Item, Local, Running};
 use crate::protocol::{Cause, Reacted, Reaction, Trouble};
-use crate::setting::{ANY_NUMBER, Setting};
+use crate::rate::Rate;
+use crate::setting::{ANY_NUMBER, Setting, Speed};
 use crate::watching::{Sight, Watch};
 
 mod after;
@@ -31,6 +32,7 @@ pub(crate) struct Numbered {
     locals: Interner<Local>,
     pub(crate) items: Interner<Item>,
     keeps_durations: bool,
+    speed: Option<Speed>,
     keeps_stored: bool,
     amnesia: bool,
     clocks: bool,
@@ -68,6 +70,7 @@ impl Numbered {
             facts: facts.clone(),
             handlers,
             keeps_durations: setting.timers.have_order(),
+            speed: setting.timers.speed(),
             keeps_stored: setting.budget.recoveries > 0,
             amnesia: setting.budget.amnesia,
             clocks: setting.clocks,
@@ -87,9 +90,10 @@ impl Numbered {
         self.handlers.linked(Address(u32::from(from)), Address(u32::from(to)))
     }
 
-    /// Starts the process at `address`, whose client has `wants` commands to give.
-    pub(crate) fn start(&self, address: u8, wants: u32) -> Result<Reacted, Trouble> {
-        self.reactions(&Local::unborn(Address(u32::from(address)), wants), Cause::Start)
+    /// Starts the process at `address`, whose client has `wants` commands to give and whose clock runs at
+    /// this rate.
+    pub(crate) fn start(&self, address: u8, wants: u32, rate: Rate) -> Result<Reacted, Trouble> {
+        self.reactions(&Local::unborn(Address(u32::from(address)), wants, rate), Cause::Start)
     }
 
     /// What comes of `cause` at a process in this local state: one reaction for each way in which the process
@@ -117,6 +121,23 @@ impl Numbered {
         reaction.local = self.locals.number(dead);
         reaction.observations = self.watching.number_after(reaction.observations, crashed);
         Ok(reaction)
+    }
+
+    /// The timers, as a set of bits, that a process sets in a step, in the order in which they run
+    /// afterwards.
+    pub(crate) fn set_timers(&self, local: u32, cause: Cause, choice: u16) -> Result<u32, Trouble> {
+        let local = self.locals.value(local);
+        let outcome = self.outcomes(local, cause)?.into_iter().nth(usize::from(choice)).flatten();
+        let (next, _) = self.after(local, cause, outcome.as_ref());
+        let Body::Up { timers, .. } = next.body else { return Ok(0) };
+        assert!(timers.len() <= u32::BITS as usize, "a process has at most 32 timers at a time");
+        let effects = outcome.map(|handled| handled.effects).unwrap_or_default();
+        let is_set = |running: &Running| {
+            let sets =
+                |effect: &Effect| matches!(effect, Effect::SetTimer { timer, .. } if *timer == running.timer);
+            effects.iter().any(sets)
+        };
+        Ok(timers.iter().rev().fold(0, |set, running| set << 1 | u32::from(is_set(running))))
     }
 
     /// What the client of this process asks next, and how many wishes it has afterwards.

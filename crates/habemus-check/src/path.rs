@@ -1,16 +1,19 @@
 //! From a state back to the beginning, and forward again step by step.
 
 use crate::explore::{Explored, intact};
-use crate::protocol::{Transition, Trouble};
+use crate::protocol::{Beginning, Transition, Trouble};
 use crate::visited::StateId;
 use crate::world::{Successors, Worker, World};
+use crate::zone::Picos;
 
 /// A run: how it begins, and its steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Path {
-    /// Each client's wishes and each process's choice at the start.
-    pub(crate) initial: Vec<(u32, u16)>,
+    /// How each process begins.
+    pub(crate) initial: Vec<Beginning>,
     pub(crate) steps: Vec<Transition>,
+    /// When each step is taken at the earliest, if there are clocks.
+    pub(crate) moments: Option<Vec<Picos>>,
 }
 
 /// A run that breaks a property.
@@ -56,6 +59,8 @@ pub(crate) struct Walk<'a> {
     reached: Vec<Reached>,
     /// The last states: where in `reached`.
     last: Vec<usize>,
+    /// For each of these, when the steps on the way to it are taken at the earliest; empty without clocks.
+    moments: Vec<Vec<Picos>>,
 }
 
 /// A state that a run came to.
@@ -74,7 +79,7 @@ impl<'a> Walk<'a> {
         states: &[StateId],
     ) -> Result<Self, Trouble> {
         let mut worker = Worker::new(world, explored.search);
-        let mut walk = Walk { explored, reached: Vec::new(), last: Vec::new() };
+        let mut walk = Walk { explored, reached: Vec::new(), last: Vec::new(), moments: Vec::new() };
         let first = explored.visited.state(states[0]);
         intact(&explored.visited)?;
         for (number, initial) in explored.initial.iter().enumerate() {
@@ -103,7 +108,21 @@ impl<'a> Walk<'a> {
         }
         let has_terms = world.system.is_term_invariant;
         assert!(has_terms || !walk.last.is_empty(), "a state comes after its parent");
+        walk.note_moments(&mut worker)?;
         Ok(walk)
+    }
+
+    /// Finds out when steps are taken, if there are clocks. Nothing is merged then: there is a state for each
+    /// step.
+    fn note_moments(&mut self, worker: &mut Worker<'_>) -> Result<(), Trouble> {
+        for &last in &self.last {
+            let way = self.way(last);
+            let rows: Vec<&[u32]> = way.iter().map(|&at| &*self.reached[at].row).collect();
+            if let Some(moments) = worker.moments(&rows, &self.steps(&way))? {
+                self.moments.push(moments[1..].to_vec());
+            }
+        }
+        Ok(())
     }
 
     /// Takes single steps to a state with this canonical form: the first, or all that differ by terms.
@@ -133,7 +152,7 @@ impl<'a> Walk<'a> {
 
     /// The runs.
     pub(crate) fn paths(&self) -> impl Iterator<Item = Path> + '_ {
-        self.last.iter().map(|&last| self.path(last))
+        (0..self.last.len()).map(|index| self.path(index))
     }
 
     /// Each run, with its state that has this index, its last state, and after how many steps it came to the
@@ -142,18 +161,22 @@ impl<'a> Walk<'a> {
         &self,
         index: usize,
     ) -> impl Iterator<Item = (Path, &[u32], &[u32], usize)> + '_ {
-        self.last.iter().map(move |&last| {
+        self.last.iter().enumerate().map(move |(number, &last)| {
             let way = self.way(last);
             let steps = way[..=index].iter().map(|&at| self.reached[at].steps.len()).sum();
-            (self.path(last), &*self.reached[way[index]].row, &*self.reached[last].row, steps)
+            (self.path(number), &*self.reached[way[index]].row, &*self.reached[last].row, steps)
         })
     }
 
-    fn path(&self, last: usize) -> Path {
-        let way = self.way(last);
+    fn path(&self, index: usize) -> Path {
+        let way = self.way(self.last[index]);
         let number = self.reached[way[0]].before.expect_err("it is an initial state");
-        let steps = way.iter().flat_map(|&at| self.reached[at].steps.iter().copied()).collect();
-        Path { initial: self.explored.initial[number].choices.clone(), steps }
+        let initial = self.explored.initial[number].beginnings.clone();
+        Path { initial, steps: self.steps(&way), moments: self.moments.get(index).cloned() }
+    }
+
+    fn steps(&self, way: &[usize]) -> Vec<Transition> {
+        way.iter().flat_map(|&at| self.reached[at].steps.iter().copied()).collect()
     }
 
     /// Where the states of a run are, from the first to this one.

@@ -3,6 +3,9 @@
 use habemus::Suspicion;
 use smallvec::SmallVec;
 
+use crate::rate::Rate;
+use crate::zone::Picos;
+
 /// What makes a process react.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Cause {
@@ -116,12 +119,25 @@ pub(crate) enum TransitionKind {
     Heal,
 }
 
+/// How a process begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Beginning {
+    /// How many commands its client has to give.
+    pub(crate) wants: u32,
+    /// How fast its clock runs.
+    pub(crate) rate: Rate,
+    /// Which reaction it chooses as it starts.
+    pub(crate) choice: u16,
+}
+
 /// A run that breaks a property, to be told.
 #[derive(Debug)]
 pub(crate) struct Counterexample<'a> {
-    /// How many commands each client had to give, and which reaction each process chose when it started.
-    pub(crate) initial: &'a [(u32, u16)],
+    /// How each process begins.
+    pub(crate) initial: &'a [Beginning],
     pub(crate) steps: &'a [Transition],
+    /// When each step is taken, if there are clocks.
+    pub(crate) moments: Option<&'a [Picos]>,
     /// The property that it breaks.
     pub(crate) property: usize,
     /// From which step on the run is a cycle, if it is one.

@@ -116,6 +116,14 @@ fn find_cycles(world: &World, explored: &Explored, patience: &Patience<'_>) -> R
     let is_whole = !explored.is_reduced() && !explored.search.rotation;
     Ok(match (matter, is_whole) {
         (false, _) => Cycles::None,
+        // Where every run ends it is decided by how it ends, also where there are clocks.
+        (true, _) if world.setting.timers.speed().is_some() => {
+            if has_cycle(world, explored, patience)? {
+                Cycles::Ignored
+            } else {
+                Cycles::None
+            }
+        }
         (true, _) if !world.setting.liveness => Cycles::Ignored,
         (true, true) => Cycles::Possible,
         // Where the chosen runs all end, all do.

@@ -13,7 +13,8 @@ use crate::facts::Property;
 use crate::handlers::Never;
 use crate::narrator::narrate;
 use crate::path::{Length, Violation};
-use crate::protocol::Counterexample;
+use crate::protocol::{Beginning, Counterexample};
+use crate::rate::Rate;
 use crate::refine::{Cycles, Searched};
 use crate::selection::{NEED_CLOCKS, Selection};
 use crate::watching::status_bit;
@@ -131,11 +132,57 @@ impl CheckReport {
         self.holds() && self.extent == Extent::Complete && self.properties.iter().any(holds)
     }
 
+    /// The properties that are broken.
+    pub(crate) fn violated(&self) -> impl Iterator<Item = &CheckedProperty> {
+        self.properties.iter().filter(|line| line.verdict == CheckVerdict::Violated)
+    }
+
+    /// This report, in which clocks drift more freely than any clock can, with the runs of another in which
+    /// they do not. What holds here holds; what is broken here is broken if a run there shows it, and else it
+    /// is open.
+    pub(crate) fn with_runs_of(mut self, extreme: &CheckReport) -> Self {
+        let why = if extreme.extent == Extent::Complete { NO_SUCH_CLOCKS } else { NO_SUCH_CLOCKS_YET };
+        for line in &mut self.properties {
+            if line.verdict != CheckVerdict::Violated {
+                continue;
+            }
+            let told = extreme.violated().find(|told| told.name == line.name);
+            let (verdict, steps) = (CheckVerdict::NotFound, line.steps);
+            *line = match told {
+                // No run at all is shorter than the shortest with freer clocks.
+                Some(told) => CheckedProperty { shortest: Some(told.steps == steps), ..told.clone() },
+                None => CheckedProperty {
+                    verdict,
+                    explanation: Some(why.to_owned()),
+                    counterexample: None,
+                    steps: None,
+                    shortest: None,
+                    ..line.clone()
+                },
+            };
+        }
+        self.seconds = extreme.seconds;
+        if self.extent == Extent::UntilViolation && self.violated().next().is_none() {
+            self.extent = Extent::Bounded;
+            "what breaks a property takes clocks that nobody has".clone_into(&mut self.stop);
+        }
+        if self.properties.iter().any(|line| line.shortest == Some(false)) {
+            self.remarks.push(MAY_BE_SHORTER.to_owned());
+        }
+        self
+    }
+
     /// The line of a property.
     pub fn property(&self, name: &str) -> Option<&CheckedProperty> {
         self.properties.iter().find(|line| line.name == name)
     }
 }
+
+const MAY_BE_SHORTER: &str = "where it says at most, there may be a run with fewer steps";
+const NO_SUCH_CLOCKS: &str = "it is broken only where timers of one process drift apart; no clocks that are as slow or \
+                              as fast as may be all the time break it";
+const NO_SUCH_CLOCKS_YET: &str = "it is broken where timers of one process drift apart; whether clocks that are as slow or \
+                                  as fast as may be all the time break it, was not explored to the end";
 
 /// What is to be said of a search.
 pub(crate) fn report(
@@ -224,7 +271,7 @@ fn remarks(world: &World, searched: &Searched) -> Vec<String> {
         remarks.push("there are cycles, so every order of events was explored".to_owned());
     }
     if searched.may_be_shorter() {
-        remarks.push("where it says at most, there may be a run with fewer steps".to_owned());
+        remarks.push(MAY_BE_SHORTER.to_owned());
     }
     remarks
 }
@@ -236,7 +283,9 @@ fn property_line(
     property: &Property,
 ) -> CheckedProperty {
     let facts = &world.system.facts;
-    let claim = facts.contract.claim(property.name, &world.setting.circumstances(facts.processes()));
+    let claim = facts
+        .contract
+        .claim(property.name, &world.setting.circumstances(facts.entry.problem, facts.processes()));
     let mut line = CheckedProperty {
         name: property.name.to_owned(),
         demand: property.demand.to_owned(),
@@ -266,9 +315,10 @@ fn property_line(
             }
             None => line.verdict = CheckVerdict::NotFound,
             Some(Violation { path, cycle, length }) => {
-                let title = format!("{} is broken after {} steps", property.name, path.steps.len());
-                let (initial, steps) = (&path.initial, &path.steps);
-                let run = Counterexample { initial, steps, property: index, cycle: *cycle, title };
+                let clocks = show_clocks(world, &path.initial);
+                let title = format!("{} is broken after {} steps{clocks}", property.name, path.steps.len());
+                let (initial, steps, moments) = (&path.initial, &path.steps, path.moments.as_deref());
+                let run = Counterexample { initial, steps, moments, property: index, cycle: *cycle, title };
                 let (trace, explanation) = narrate(&world.system, &run);
                 line.verdict = CheckVerdict::Violated;
                 line.explanation = explanation;
@@ -279,6 +329,17 @@ fn property_line(
         },
     }
     line
+}
+
+/// Whose clocks are slow and whose are fast, if any are.
+fn show_clocks(world: &World, beginnings: &[Beginning]) -> String {
+    let ids = &world.system.facts.population.ids;
+    let those = |rate: Rate, word: &str| {
+        let with = ids.iter().zip(beginnings).filter(|(_, beginning)| beginning.rate == rate);
+        let with: Vec<String> = with.map(|(id, _)| id.0.to_string()).collect();
+        if with.is_empty() { String::new() } else { format!("; {word}: {}", with.join(", ")) }
+    };
+    those(Rate::Slow, "slow clocks") + &those(Rate::Fast, "fast clocks")
 }
 
 fn describe(stop: Stop) -> &'static str {

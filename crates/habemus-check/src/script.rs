@@ -1,10 +1,13 @@
 //! What a scenario says of the circumstances of a check.
 
+use std::time::Duration;
+
 use habemus::Address;
 use habemus_report::address_of;
-use habemus_scenario::{Action, Scenario};
+use habemus_scenario::units::{self, UnitError};
+use habemus_scenario::{Action, Latency, Network, Scenario};
 
-use crate::setting::{DeliveryOrder, MAX_FAULTS, Setting, Start};
+use crate::setting::{DeliveryOrder, MAX_DRIFT, MAX_FAULTS, Setting, Speed, Start};
 
 impl Setting {
     /// What a scenario's network, clients and script say of the circumstances: who starts, and how many faults of
@@ -52,6 +55,50 @@ impl Setting {
         }
     }
 }
+
+impl Speed {
+    /// What a scenario says about speed, or else what is usual.
+    pub fn of(scenario: &Scenario) -> Self {
+        let usual = Speed::default();
+        let rates = scenario.script.iter().filter_map(|cue| match cue.action {
+            Action::Drift { rate, .. } => Some(((rate - 1.0).abs() * WHOLE).ceil() as u32),
+            _ => None,
+        });
+        Speed {
+            drift: rates.max().unwrap_or(usual.drift).min(MAX_DRIFT),
+            delay: Speed::delay_of(&scenario.network).unwrap_or(usual.delay),
+        }
+    }
+
+    /// How long a message takes at least and at most, if a network says so.
+    pub fn delay_of(network: &Network) -> Option<(Duration, Duration)> {
+        let all = std::iter::once(&network.latency).chain(network.links.values());
+        let ranges = all.map(|latency| match *latency {
+            Latency::Constant(delay) => Some((delay, delay)),
+            Latency::Uniform { min, max } => Some((min, max)),
+            Latency::Exponential { .. } | Latency::LogNormal { .. } => None,
+        });
+        ranges.reduce(|one, other| {
+            let (one, other) = (one?, other?);
+            Some((one.0.min(other.0), one.1.max(other.1)))
+        })?
+    }
+
+    /// Reads by how much clocks may drift: `1%`, whichever way.
+    ///
+    /// # Errors
+    /// If the text is no percentage, or too much.
+    pub fn parse_drift(text: &str) -> Result<u32, UnitError> {
+        let rate = units::parse_drift(text)?;
+        let millionths = ((rate - 1.0).abs() * WHOLE).round();
+        if millionths > f64::from(MAX_DRIFT) {
+            return Err(UnitError::new(format!("a clock may drift by 90% at most, found `{}`", text.trim())));
+        }
+        Ok(millionths as u32)
+    }
+}
+
+const WHOLE: f64 = 1_000_000.0;
 
 /// The addresses of the processes that are there, of those with these identifiers.
 fn addresses(scenario: &Scenario, ids: &[u64]) -> Vec<Address> {

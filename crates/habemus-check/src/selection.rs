@@ -39,6 +39,12 @@ impl Selection {
         Ok(Selection { all, checked })
     }
 
+    /// Of these, those that are checked.
+    pub(crate) fn only(&self, names: &[&str]) -> Self {
+        let checked = self.checked.iter().copied().filter(|name| names.contains(name)).collect();
+        Selection { all: self.all.clone(), checked }
+    }
+
     /// The bit of a property, if it is checked.
     pub(crate) fn index_of(&self, property: &Property) -> Option<usize> {
         self.checked.iter().position(|name| *name == property.name)

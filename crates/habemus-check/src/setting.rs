@@ -1,9 +1,10 @@
 //! What is explored: the circumstances under which a system runs, and how far to look.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use habemus::Address;
 use habemus::catalogue::{Circumstances, Entry, Fault, Timing};
+use habemus::{Address, ProblemKind};
 
 /// Of entries: there is no limit. It can be explored to the end only where states come back.
 pub const ANY_NUMBER: u32 = u32::MAX;
@@ -104,12 +105,46 @@ pub enum Timers {
     MessagesFirst,
     /// The same, but whoever is inside a lock is as slow as it likes, and may stay there while time passes.
     LateClients,
+    /// When their time has come, by clocks that drift; messages take their time, and clients as long as they
+    /// like.
+    Timed(Speed),
+}
+
+/// What is known about speed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Speed {
+    /// By how many millionths a clock may run fast or slow, at any time.
+    pub drift: u32,
+    /// How long a message takes, at least and at most.
+    pub delay: (Duration, Duration),
+}
+
+/// No clock may drift by more millionths: one that nearly stands still measures nothing.
+pub const MAX_DRIFT: u32 = 900_000;
+
+/// Clocks that drift by more millionths are worse than [`Fault::Drift`] says: no timeout can be relied on.
+const KNOWN_DRIFT: u32 = 100_000;
+
+impl Default for Speed {
+    /// As fast as the network of a scenario that says nothing, and clocks as wrong as the majority election
+    /// allows for.
+    fn default() -> Self {
+        Speed { drift: 10_000, delay: (Duration::from_millis(1), Duration::from_millis(10)) }
+    }
 }
 
 impl Timers {
     /// Whether timers run out in the order of their deadlines.
     pub(crate) fn have_order(self) -> bool {
-        self != Timers::AnyTime
+        matches!(self, Timers::MessagesFirst | Timers::LateClients)
+    }
+
+    /// What is known about speed, if timers run by clocks.
+    pub(crate) fn speed(self) -> Option<Speed> {
+        match self {
+            Timers::Timed(speed) => Some(speed),
+            Timers::AnyTime | Timers::MessagesFirst | Timers::LateClients => None,
+        }
     }
 
     /// What an algorithm assumes, by its entry: one that needs no synchrony is checked without any.
@@ -119,14 +154,19 @@ impl Timers {
 }
 
 impl Setting {
-    /// What may go wrong among so many processes.
-    pub fn circumstances(&self, processes: usize) -> Circumstances {
+    /// What may go wrong among so many processes that solve this problem.
+    pub fn circumstances(&self, problem: ProblemKind, processes: usize) -> Circumstances {
         let Budget { crashes, recoveries, amnesia, losses, duplications, suspicions, partitions } =
             self.budget;
+        let speed = self.timers.speed();
+        let drift = speed.map_or(0, |speed| speed.drift);
+        // By clocks, clients take as long as they like.
+        let may_stay = speed.is_some() && problem == ProblemKind::MutualExclusion;
         let faults = [
             (self.order == DeliveryOrder::Any, Fault::Reordering),
-            (self.timers == Timers::AnyTime, Fault::WrongTimeouts),
-            (self.timers == Timers::LateClients, Fault::LateHolder),
+            (self.timers == Timers::AnyTime || drift > KNOWN_DRIFT, Fault::WrongTimeouts),
+            (drift > 0, Fault::Drift),
+            (self.timers == Timers::LateClients || may_stay, Fault::LateHolder),
             (crashes > 0, Fault::Crash),
             (crashes > 0 && recoveries > 0 && !amnesia, Fault::Recovery),
             (crashes > 0 && recoveries > 0 && amnesia, Fault::Amnesia),

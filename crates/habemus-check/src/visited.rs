@@ -109,10 +109,10 @@ pub(crate) fn hash(state: &[u32]) -> u64 {
 }
 
 /// Enough for the widest row.
-const SALTS: [(u32, u32); MAX_PROCESSES + 1] = salts();
+const SALTS: [(u32, u32); MAX_PROCESSES + 2] = salts();
 
-const fn salts() -> [(u32, u32); MAX_PROCESSES + 1] {
-    let mut salts = [(0, 0); MAX_PROCESSES + 1];
+const fn salts() -> [(u32, u32); MAX_PROCESSES + 2] {
+    let mut salts = [(0, 0); MAX_PROCESSES + 2];
     let (mut index, mut salt) = (0, 0x9e37_79b9_7f4a_7c15_u64);
     while index < salts.len() {
         salts[index] = (salt as u32, (salt >> 32) as u32);

@@ -9,7 +9,8 @@ use habemus::Address;
 use crate::environment::Environment;
 use crate::inbox::Inboxes;
 use crate::numbered::Numbered;
-use crate::protocol::Trouble;
+use crate::protocol::{Beginning, Trouble};
+use crate::rate::Rates;
 use crate::reactions::Reactions;
 use crate::row::{self, put, situation};
 use crate::search::Search;
@@ -24,9 +25,11 @@ mod local_transition;
 mod successors;
 mod terms;
 mod time;
+mod timed;
 mod worker;
 
 pub(crate) use successors::{Expansion, Successors};
+use timed::Timetable;
 pub(crate) use worker::Worker;
 
 /// A system and the circumstances under which it is explored.
@@ -40,17 +43,20 @@ pub(crate) struct World {
     pub(crate) receivers: Vec<u32>,
     /// Whether everybody may send to everybody at any time: then nobody is ever alone.
     crowded: bool,
+    /// What is known about time, if there are clocks.
+    timetable: Option<Timetable>,
+    rates: Rates,
 }
 
 /// An initial state, and how it came about: each client's wishes and each process's choice.
 #[derive(Clone, Debug)]
 pub(crate) struct InitialState {
     pub(crate) row: Vec<u32>,
-    pub(crate) choices: Vec<(u32, u16)>,
+    pub(crate) beginnings: Vec<Beginning>,
 }
 
 impl World {
-    pub(crate) fn new(system: Numbered, setting: Setting) -> Self {
+    pub(crate) fn new(system: Numbered, setting: Setting, rates: Rates) -> Self {
         let processes = system.processes();
         let links = |from: usize| {
             let others = (0..processes).filter(|&to| to != from && system.linked(from as u8, to as u8));
@@ -63,6 +69,8 @@ impl World {
             receivers,
             inboxes: Inboxes::new(),
             reactions: Reactions::default(),
+            timetable: Timetable::new(&setting),
+            rates,
             system,
             setting,
             processes,
@@ -80,7 +88,8 @@ impl World {
 
     /// How many numbers make a state.
     pub(crate) fn width(&self) -> usize {
-        row::width(self.processes)
+        // Rows are of pairs: beside the zone there is room.
+        row::width(self.processes) + if self.timetable.is_some() { 2 } else { 0 }
     }
 
     pub(crate) fn environment_at(&self) -> usize {
@@ -100,13 +109,18 @@ impl World {
             let mut blank = vec![0; self.width()];
             blank[self.environment_at()] = Environment::new(&self.setting.budget).0;
             blank[self.monitors_at()] = self.system.watching.initial();
-            let mut partial = vec![InitialState { row: blank, choices: Vec::new() }];
+            let mut partial = vec![InitialState { row: blank, beginnings: Vec::new() }];
             for (address, &wants) in wants.iter().enumerate() {
-                let reactions = self.system.start(address as u8, wants)?;
+                let mut reactions = Vec::new();
+                for &rate in self.rates.choices() {
+                    let started = self.system.start(address as u8, wants, rate)?;
+                    let beginning = |choice| Beginning { wants, rate, choice: choice as u16 };
+                    reactions.extend((0..).map(beginning).zip(started));
+                }
                 let mut grown = Vec::new();
                 for state in &partial {
-                    for (choice, reaction) in reactions.iter().enumerate() {
-                        let InitialState { mut row, mut choices } = state.clone();
+                    for (beginning, reaction) in &reactions {
+                        let InitialState { mut row, mut beginnings } = state.clone();
                         let (_, inbox) = situation(&row, address);
                         put(&mut row, address, (reaction.local, inbox));
                         for &(to, item) in &reaction.sends {
@@ -114,8 +128,8 @@ impl World {
                         }
                         let monitors = &mut row[self.monitors_at()];
                         *monitors = worker.watch(*monitors, reaction.observations);
-                        choices.push((wants, choice as u16));
-                        grown.push(InitialState { row, choices });
+                        beginnings.push(*beginning);
+                        grown.push(InitialState { row, beginnings });
                     }
                 }
                 partial = grown;
@@ -126,6 +140,7 @@ impl World {
             for InitialState { row, .. } in &mut partial {
                 let monitors = &mut row[self.monitors_at()];
                 *monitors = worker.watch(*monitors, all_started);
+                worker.begin_time(row);
             }
             initial.extend(partial);
         }

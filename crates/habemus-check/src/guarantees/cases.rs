@@ -1,9 +1,11 @@
 //! Models that are no algorithm under a kind of fault: agreements, whose faults are options of theirs, and the
 //! exhibits of the notes in which something goes wrong.
 
+use std::time::Duration;
+
 use habemus::Address;
 
-use crate::setting::{ANY_NUMBER, Setting, Timers};
+use crate::setting::{ANY_NUMBER, Setting, Speed, Timers};
 
 /// A model of its own.
 #[derive(Clone, Copy, Debug)]
@@ -129,6 +131,38 @@ pub const CASES: &[Case] = &[
         options: &[("timeout", "20ms"), ("lease", "10ms")],
         flags: " --timers late-clients",
         change: |setting| setting.timers = Timers::LateClients,
+    },
+    Case {
+        algorithm: "coordinator",
+        name: "a timeout of 20 ms, a lease of 10 ms, timed: drift within 1 %, delays to 5 ms",
+        ids: &[1, 2, 3],
+        options: &[("timeout", "20ms"), ("lease", "10ms")],
+        flags: " --timers timed --drift 1% --delay 0ms..5ms",
+        change: |setting| timed(setting, 1, 5),
+    },
+    Case {
+        algorithm: "coordinator",
+        name: "a timeout of 20 ms, a lease of 10 ms, timed: drift beyond, 20 %, delays to 5 ms",
+        ids: &[1, 2, 3],
+        options: &[("timeout", "20ms"), ("lease", "10ms")],
+        flags: " --timers timed --drift 20% --delay 0ms..5ms",
+        change: |setting| timed(setting, 20, 5),
+    },
+    Case {
+        algorithm: "elected-coordinator",
+        name: "n = 2, a lease of 100 ms, timed: drift within 10 %, delays to 1 ms",
+        ids: &[1, 2],
+        options: &[("lease", "100ms")],
+        flags: " --timers timed --drift 10% --delay 0ms..1ms",
+        change: |setting| timed(setting, 10, 1),
+    },
+    Case {
+        algorithm: "elected-coordinator",
+        name: "n = 2, a lease of 100 ms, timed: drift beyond, 12 %, delays to 1 ms",
+        ids: &[1, 2],
+        options: &[("lease", "100ms")],
+        flags: " --timers timed --drift 12% --delay 0ms..1ms",
+        change: |setting| timed(setting, 12, 1),
     },
     Case {
         algorithm: "ricart-agrawala",
@@ -372,6 +406,12 @@ fn forgetful(setting: &mut Setting, coordinators: u32) {
     (setting.budget.crashes, setting.budget.recoveries, setting.budget.amnesia) = (1, 1, true);
     setting.faulty = (0..coordinators).map(Address).collect();
     setting.clients = vec![Address(coordinators), Address(coordinators + 1)];
+}
+
+/// Timers run by clocks that drift by so many per cent, and messages take so many milliseconds at most.
+fn timed(setting: &mut Setting, percent: u32, delay: u64) {
+    let delay = (Duration::ZERO, Duration::from_millis(delay));
+    setting.timers = Timers::Timed(Speed { drift: percent * 10_000, delay });
 }
 
 /// The first process commands.

@@ -100,7 +100,7 @@ impl Model {
     pub fn contract(&self) -> Option<RowContract> {
         let options = self.named_options();
         let contract = build(&self.request(&options)).and_then(|chosen| chosen.accept(AskContract)).ok()?;
-        let circumstances = self.setting().circumstances(self.ids().len());
+        let circumstances = self.setting().circumstances(self.entry.problem, self.ids().len());
         let chosen = options.get("variant").map(String::as_str);
         let usual = self.entry.variants().first().map(|variant| variant.name);
         Some(RowContract { contract, circumstances, is_variant: chosen.is_some() && chosen != usual })

@@ -9,6 +9,7 @@ use super::Numbered;
 use crate::handlers::{Effect, Handled};
 use crate::local::{Body, Item, Local, Running};
 use crate::protocol::Cause;
+use crate::rate::window;
 use crate::watching::{Seen, Sight};
 
 impl Numbered {
@@ -72,10 +73,12 @@ impl Numbered {
             match effect {
                 Effect::SetTimer { timer, after } => {
                     timers.retain(|running| running.timer != timer);
-                    let (min, max) = if self.keeps_durations {
-                        (nanos(after.min), nanos(after.max).max(nanos(after.min)))
-                    } else {
-                        (0, 0)
+                    let (min, max) = match &self.speed {
+                        Some(speed) => window(after, local.rate, speed),
+                        None if self.keeps_durations => {
+                            (nanos(after.min), nanos(after.max).max(nanos(after.min)))
+                        }
+                        None => (0, 0),
                     };
                     timers.push(Running { timer, min, max });
                 }

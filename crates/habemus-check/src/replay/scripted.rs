@@ -18,7 +18,8 @@ pub(super) fn scenario(replay: &Replay) -> Scenario {
     let id = |address: u32| header.processes.get(address as usize).copied().unwrap_or_default();
     let links = replay.origin.links.iter().map(|&(one, other)| (id(one), id(other))).collect::<Vec<_>>();
     let named = replay.origin.topology.clone().map(TopologyChoice::Named);
-    let last = trace.records.last().map_or(0, |record| record.at);
+    // Where all happens at once, even so some time must pass for it.
+    let last = trace.records.last().map_or(0, |record| record.at).max(1);
     Scenario {
         title: header.title.clone(),
         algorithm: header.algorithm.clone(),

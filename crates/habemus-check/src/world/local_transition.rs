@@ -119,14 +119,18 @@ impl Worker<'_> {
         let mut causes = Vec::new();
         if life == Life::Up {
             let system = &self.world.system;
-            let may_stay = self.world.setting.timers == Timers::LateClients && system.is_inside(local);
+            let may_stay = match self.world.setting.timers {
+                Timers::AnyTime | Timers::MessagesFirst => false,
+                Timers::LateClients => system.is_inside(local),
+                Timers::Timed(_) => true,
+            };
             let kind = match (system.may_leave_it(local), may_stay) {
                 (true, _) => LocalKind::Whim,
                 (false, true) => LocalKind::Leisure,
                 (false, false) => LocalKind::Client,
             };
             causes.push((kind, 0, Cause::Client));
-            if self.world.setting.timers == Timers::AnyTime {
+            if !self.world.setting.timers.have_order() {
                 let timers = self.world.system.timers(local).iter().map(|running| running.timer);
                 causes.extend(timers.map(|timer| (LocalKind::Timer, timer, Cause::Timer(timer))));
             }

@@ -6,6 +6,7 @@ use super::blocks::BlockTable;
 use super::canonical::SymmetryTable;
 use super::local_transition::{Habits, LocalKind, LocalTransition};
 use super::terms::TermTable;
+use super::timed::Diary;
 use super::{Expansion, Successors, World};
 use crate::environment::{Environment, Fault};
 use crate::inbox::Mail;
@@ -29,10 +30,11 @@ pub(crate) struct Worker<'w> {
     pub(super) own: Vec<LocalTransition>,
     pub(super) lives: Vec<Option<Life>>,
     pub(super) blocks: BlockTable,
-    watched: Memo,
+    pub(super) watched: Memo,
     judged: Vec<Option<Judgement>>,
     pub(super) elapsed: FxHashMap<(u32, u64), u32>,
     pub(super) symmetries: SymmetryTable,
+    pub(super) diary: Diary,
     pub(super) terms: TermTable,
     /// Room for the states whose terms are renamed.
     pub(super) renamed: Vec<u32>,
@@ -59,6 +61,7 @@ impl<'w> Worker<'w> {
             judged: Vec::new(),
             elapsed: FxHashMap::default(),
             symmetries: SymmetryTable::default(),
+            diary: Diary::default(),
             terms: TermTable::default(),
             renamed: Vec::new(),
             reached: 0,
@@ -80,6 +83,18 @@ impl<'w> Worker<'w> {
 
     /// The same, without bringing the states into their canonical form.
     pub(crate) fn expand_plainly(
+        &mut self,
+        state: &[u32],
+        out: &mut Successors,
+    ) -> Result<Expansion, Trouble> {
+        match &self.world.timetable {
+            Some(timetable) => self.expand_timed(timetable, state, out),
+            None => self.expand_untimed(state, out),
+        }
+    }
+
+    /// The same, as far as it is no matter of clocks.
+    pub(super) fn expand_untimed(
         &mut self,
         state: &[u32],
         out: &mut Successors,

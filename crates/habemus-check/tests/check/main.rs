@@ -17,5 +17,6 @@ mod rotation;
 mod spill;
 mod starts;
 mod terms;
+mod timed;
 mod toy;
 mod verdicts;

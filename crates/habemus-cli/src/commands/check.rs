@@ -9,9 +9,9 @@ use habemus::catalogue::{self, Entry};
 use habemus::{Address, Id};
 use habemus_check::{
     ANY_NUMBER, Budget, CheckHandle, CheckReport, CheckVerdict, DeliveryOrder, MAX_FAULTS, NEED_CLOCKS,
-    Properties, Replay, Setting, Spill, Start, Timers,
+    Properties, Replay, Setting, Speed, Spill, Start, Timers,
 };
-use habemus_scenario::{Processes, Scenario, script};
+use habemus_scenario::{Processes, Scenario, script, units};
 
 use super::draw::{Format, Style};
 use crate::args::{Described, SubjectFlags, flag};
@@ -25,6 +25,7 @@ use crate::{Outcome, interrupt, output, show};
   habemus check ricart-agrawala --entries 2 --clocks
   habemus check ricart-agrawala --entries any --property EM1
   habemus check bully --crashes 1 --suspicions 1
+  habemus check coordinator -o timeout=20ms -o lease=10ms --timers timed --drift 1% --delay 0ms..5ms
   habemus check anonymous-ring --property uniqueness --draw svg --out two-leaders.svg
   habemus check exhibits/s4-quorum-amnesia.toml --memory 8G
   habemus check bully --partitions 1 --property uniqueness --trace split.jsonl --scenario split.toml
@@ -50,6 +51,14 @@ pub(crate) struct Check {
     /// When timers run out [default: as the algorithm assumes].
     #[arg(long, value_enum, help_heading = "Circumstances")]
     timers: Option<TimersArg>,
+    /// With timed timers, by how much a clock may run fast or slow, all the time or now and then [default: 1%; of a
+    /// scenario file: as much as its script lets one].
+    #[arg(long, value_name = "PERCENT", help_heading = "Circumstances")]
+    drift: Option<String>,
+    /// With timed timers, how long a message takes, at least and at most: 1ms..10ms, or 0ms: no time [default: as the
+    /// network says].
+    #[arg(long, value_name = "DURATION", help_heading = "Circumstances")]
+    delay: Option<String>,
 
     /// How many crashes there may be in a run.
     #[arg(long, value_name = "N", help_heading = "Faults", value_parser = fault())]
@@ -150,6 +159,8 @@ enum TimersArg {
     MessagesFirst,
     /// The same, but whoever is inside a lock may stay while time passes.
     LateClients,
+    /// When their time has come, by clocks that drift; messages take their time, and clients as long as they like.
+    Timed,
 }
 
 fn fault() -> clap::builder::RangedI64ValueParser<u8> {
@@ -225,6 +236,13 @@ impl Check {
             Some(TimersArg::Any) => setting.timers = Timers::AnyTime,
             Some(TimersArg::MessagesFirst) => setting.timers = Timers::MessagesFirst,
             Some(TimersArg::LateClients) => setting.timers = Timers::LateClients,
+            Some(TimersArg::Timed) => setting.timers = Timers::Timed(self.speed(scenario)?),
+        }
+        for (name, value) in [("drift", &self.drift), ("delay", &self.delay)] {
+            if value.is_some() && self.timers != Some(TimersArg::Timed) {
+                let error = format!("--{name}: there are no clocks unless timers run by them");
+                return Err(CliError::help(error, "add --timers timed"));
+            }
         }
         let budget = &mut setting.budget;
         budget.crashes = self.crashes.unwrap_or(budget.crashes);
@@ -269,6 +287,23 @@ impl Check {
             (Some(_), None) => return Err(CliError::new("--spill: say with --memory how much is too much")),
         };
         Ok(setting)
+    }
+
+    /// What is known about speed: the flags, or else what the scenario says.
+    fn speed(&self, scenario: &Scenario) -> Result<Speed, CliError> {
+        let mut speed = Speed::of(scenario);
+        if let Some(text) = &self.drift {
+            speed.drift = Speed::parse_drift(text).map_err(|e| flag("drift", &e))?;
+        }
+        match &self.delay {
+            Some(text) => speed.delay = units::parse_range(text).map_err(|e| flag("delay", &e))?,
+            None if Speed::delay_of(&scenario.network).is_none() => {
+                let error = "--timers timed: the network says how long messages take on average, not at most";
+                return Err(CliError::help(error, "add a bound, such as --delay 0ms..50ms"));
+            }
+            None => {}
+        }
+        Ok(speed)
     }
 
     fn publish(&self, scenario: &Scenario, setting: &Setting, report: &CheckReport) -> Result<(), CliError> {

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use habemus::ProblemKind;
 use habemus_check::{
     ANY_NUMBER, CheckReport, CheckVerdict, CheckedProperty, DeliveryOrder, Extent, Properties, Setting,
-    Start, Timers,
+    Speed, Start, Timers,
 };
-use habemus_scenario::Scenario;
+use habemus_scenario::{Scenario, units};
 use owo_colors::OwoColorize;
 
 use super::{grouped, ids, plural, wrap};
@@ -60,9 +60,13 @@ fn circumstances(scenario: &Scenario, setting: &Setting, report: &CheckReport) -
         DeliveryOrder::Any => "messages in any order",
     };
     let timers = match setting.timers {
-        Timers::AnyTime => "timers at any time",
-        Timers::MessagesFirst => "messages before timers",
-        Timers::LateClients => "messages before timers, late clients",
+        Timers::AnyTime => "timers at any time".to_owned(),
+        Timers::MessagesFirst => "messages before timers".to_owned(),
+        Timers::LateClients => "messages before timers, late clients".to_owned(),
+        Timers::Timed(Speed { drift, delay }) => {
+            let (drift, delay) = (f64::from(drift) / 10_000.0, units::show_range(delay));
+            format!("clocks that drift by {drift} % at most, messages that take {delay}")
+        }
     };
     let clients = match (report.problem, &setting.start) {
         (ProblemKind::MutualExclusion, _) if setting.entries == ANY_NUMBER => {
@@ -101,7 +105,8 @@ fn property(line: &CheckedProperty) -> String {
             let bound = if line.shortest == Some(false) { "at most " } else { "" };
             format!("violated{note} after {bound}{steps}: {why}")
         }
-        CheckVerdict::NotFound => "no violation in what was explored".to_owned(),
+        CheckVerdict::NotFound if why.is_empty() => "no violation in what was explored".to_owned(),
+        CheckVerdict::NotFound => format!("open: {why}"),
         CheckVerdict::NotCovered => format!("not covered: {why}"),
         CheckVerdict::DoesNotApply => format!("does not apply: {why}"),
     };

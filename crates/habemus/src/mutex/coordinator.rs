@@ -59,6 +59,8 @@ pub enum Variant {
     Complete,
     /// S4's rule 3: whatever release comes, the resource is free.
     AsPrinted,
+    /// A mutant: a holder stays though its lease is over, kept to show that the checker catches it.
+    MutantIgnoresLease,
 }
 
 /// What coordinator and participants send each other. The token tells one grant from the next.
@@ -180,8 +182,9 @@ impl Process for Coordinator {
         match timer {
             // S4: "assuma que o mesmo parou de funcionar … e gere uma nova permissão".
             Timer::Reclaim(token) => self.free(token, cx),
+            Timer::LeaseOver(_) if cx.config().variant == Variant::MutantIgnoresLease => {}
             Timer::LeaseOver(token) if self.place == Place::Inside(token) => self.leave(token, cx),
-            _ => {}
+            Timer::LeaseOver(_) => {}
         }
     }
 

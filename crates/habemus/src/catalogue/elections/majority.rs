@@ -54,6 +54,8 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
                 mutant("mutant-half-quorum"),
                 mutant("mutant-unbound-recovery"),
                 mutant("mutant-lease-from-answers"),
+                mutant("mutant-ignores-lease"),
+                mutant("mutant-unshortened-lease"),
             ]),
             default: "complete",
             help: "the rules, or the rules with a deliberate bug",
@@ -154,6 +156,8 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
         ("mutant-half-quorum", Variant::HalfQuorum),
         ("mutant-unbound-recovery", Variant::UnboundRecovery),
         ("mutant-lease-from-answers", Variant::LeaseFromAnswers),
+        ("mutant-ignores-lease", Variant::IgnoresLease),
+        ("mutant-unshortened-lease", Variant::UnshortenedLease),
     ];
     let weights = options.number_each("weights")?.unwrap_or_default();
     if !weights.is_empty() && weights.iter().all(|weight| *weight == 0) {

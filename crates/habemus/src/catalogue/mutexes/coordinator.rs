@@ -2,7 +2,7 @@
 
 use super::super::{
     Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
-    as_printed, rules, shape,
+    as_printed, mutant, rules, shape,
 };
 use super::lock;
 use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
@@ -30,9 +30,13 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     options: &[
         OptionSpec {
             name: "variant",
-            values: Values::Variants(&[rules("complete"), as_printed("as-printed")]),
+            values: Values::Variants(&[
+                rules("complete"),
+                as_printed("as-printed"),
+                mutant("mutant-ignores-lease"),
+            ]),
             default: "complete",
-            help: "whether a release must come from the holder, or any release frees, as in S4's rule 3",
+            help: "the rules; or any release frees, as in S4's rule 3; or a holder that minds no lease",
         },
         OptionSpec {
             name: "coordinator",
@@ -81,7 +85,11 @@ pub(in crate::catalogue) fn build(
 ) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     shape::detector_for(entry, request)?;
-    let variants = [("complete", Variant::Complete), ("as-printed", Variant::AsPrinted)];
+    let variants = [
+        ("complete", Variant::Complete),
+        ("as-printed", Variant::AsPrinted),
+        ("mutant-ignores-lease", Variant::MutantIgnoresLease),
+    ];
     let config = Config {
         variant: options.choice("variant", &variants)?.unwrap_or_default(),
         coordinator: options.process("coordinator")?.map_or(Address(0), |(_, address)| address),

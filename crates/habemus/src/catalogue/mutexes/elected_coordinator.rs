@@ -90,9 +90,14 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         },
         OptionSpec {
             name: "variant",
-            values: Values::Variants(&[rules("complete"), mutant("mutant-forgetful")]),
+            values: Values::Variants(&[
+                rules("complete"),
+                mutant("mutant-forgetful"),
+                mutant("mutant-ignores-lease"),
+                mutant("mutant-no-margin"),
+            ]),
             default: "complete",
-            help: "the rules, or a new coordinator that grants before it knows who is inside",
+            help: "the rules, or the rules with a deliberate bug",
         },
     ],
     cost_model: Some(CostModel { arrange, bound, again: None }),
@@ -129,7 +134,12 @@ pub(in crate::catalogue) fn build(
         Choice::Majority(system) => Some(system.config.weights.clone()),
         _ => None,
     };
-    let variants = [("complete", Variant::Complete), ("mutant-forgetful", Variant::MutantForgetful)];
+    let variants = [
+        ("complete", Variant::Complete),
+        ("mutant-forgetful", Variant::MutantForgetful),
+        ("mutant-ignores-lease", Variant::MutantIgnoresLease),
+        ("mutant-no-margin", Variant::MutantNoMargin),
+    ];
     let network = Complete::new(request.ids.len());
     let config = Config {
         election: System::new(network.clone(), request.ids.clone(), below.choice.clone())?,

@@ -56,6 +56,11 @@ pub enum Variant {
     UnboundRecovery,
     /// A mutant: a lease counts from the answers, not from the heartbeat, kept to show that the checks catch it.
     LeaseFromAnswers,
+    /// A mutant: a leader leads on though its lease is over, kept to show that the checks catch it.
+    IgnoresLease,
+    /// A mutant: a lease is as long as the loyalty it relies on, whatever clocks do, kept to show that the
+    /// checks catch it.
+    UnshortenedLease,
 }
 
 impl Config {
@@ -73,8 +78,12 @@ impl Config {
         if !self.lease {
             return *self.timeout.end();
         }
+        if self.variant == Variant::UnshortenedLease {
+            return self.loyalty();
+        }
         let drift = u128::from(self.max_drift_percent.min(100));
-        let nanos = self.loyalty().as_nanos() * (100 - drift) / (100 + drift);
+        // Less, not as long: where both would be over at one moment, either may be over first.
+        let nanos = (self.loyalty().as_nanos() * (100 - drift)).saturating_sub(1) / (100 + drift);
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
@@ -130,7 +139,7 @@ mod tests {
             // A clock at p per cent of the right rate shows a duration after 100/p times as long.
             let leader = config.reliance().as_nanos() * 100 * fastest;
             let follower = config.loyalty().as_nanos() * 100 * slowest;
-            assert!(leader <= follower, "{percent} %");
+            assert!(leader < follower, "{percent} %");
         }
     }
 

@@ -56,6 +56,9 @@ impl Majority {
 
     /// The answers to this heartbeat count no more. A quorum must have answered a later one.
     pub(super) fn on_reliance_over(&mut self, term: Term, round: Term, cx: &mut Context<'_, Self>) {
+        if cx.config().variant == Variant::IgnoresLease {
+            return;
+        }
         if term == self.stable.term && self.is_leader() && !self.lead_if_heard_after(round, cx) {
             self.step_down(cx);
         }

@@ -39,6 +39,11 @@ pub enum Variant {
     Complete,
     /// A mutant: a new coordinator grants before it knows who is inside, kept to show that the checker catches it.
     MutantForgetful,
+    /// A mutant: a holder stays though its lease is over, kept to show that the checker catches it.
+    MutantIgnoresLease,
+    /// A mutant: a coordinator waits no longer for a lease to be over than its holder does, kept to show that
+    /// the checker catches it.
+    MutantNoMargin,
 }
 
 /// Whence the numbers of reigns come.
@@ -88,7 +93,10 @@ impl<E: Process> Config<E> {
     /// How long a coordinator waits for a lease to be over: a quarter longer than the lease, so that clocks may
     /// differ by a tenth each way.
     pub fn reclaim_after(&self) -> Option<Duration> {
-        self.lease.map(|lease| lease + lease / 4)
+        match self.variant {
+            Variant::MutantNoMargin => self.lease,
+            _ => self.lease.map(|lease| lease + lease / 4),
+        }
     }
 
     /// How often a holder renews its lease, if it does: two attempts may be lost.

@@ -97,6 +97,7 @@ impl<E: Process<Problem = Election>> Elected<E> {
 
     pub(super) fn on_lease_over(&mut self, ticket: Ticket, cx: &mut Context<'_, Self>) {
         match self.place {
+            Place::Inside { .. } if cx.config().variant == Variant::MutantIgnoresLease => {}
             Place::Inside { ticket: mine, .. } if mine == ticket => self.leave(ticket, cx),
             _ => self.valid_from = self.valid_from.max(ticket.number + 1),
         }
