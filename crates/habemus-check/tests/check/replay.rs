@@ -8,8 +8,12 @@ use habemus_trace::{Happening, Trace};
 use crate::help::model;
 
 /// Runs without end: the notes' Yo-Yo never stops, and no script goes on for ever.
-const ENDLESS: [&str; 3] =
-    ["yo-yo (as-printed) E2", "yo-yo (as-printed) agreement", "yo-yo (as-printed) termination"];
+const ENDLESS: [&str; 3] = [
+    "yo-yo (as-printed) E2",
+    "yo-yo (as-printed) agreement",
+    "yo-yo (as-printed) eventual-accuracy",
+    "yo-yo (as-printed) termination",
+];
 
 /// A model with at most so many states takes no longer than a second.
 const SECONDS: u64 = 300_000;
