@@ -1,0 +1,195 @@
+//! A disk that fails at a moment of one's choice, and then has lost, torn or kept what was not synced, as it likes.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::rc::Rc;
+
+use habemus_journal::Disk;
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::Rng;
+
+/// A disk pulls whole sectors through, or not.
+const SECTOR: usize = 512;
+
+#[derive(Clone)]
+pub(crate) struct Cruel(Rc<RefCell<State>>);
+
+struct State {
+    /// What is there as long as nothing fails.
+    present: BTreeMap<String, Vec<u8>>,
+    /// What is there for sure.
+    durable: BTreeMap<String, Vec<u8>>,
+    /// What was written since its file was synced: name, offset, bytes.
+    unsynced: Vec<(String, usize, Vec<u8>)>,
+    /// Which names were changed since they were synced.
+    renamed: Vec<Name>,
+    /// How many more operations work.
+    left: Option<usize>,
+    random: Pcg32,
+}
+
+#[derive(Clone)]
+enum Name {
+    Created(String, usize),
+    Renamed(String, String),
+    Removed(String),
+}
+
+impl Cruel {
+    pub(crate) fn new(seed: u64) -> Cruel {
+        Cruel(Rc::new(RefCell::new(State {
+            present: BTreeMap::new(),
+            durable: BTreeMap::new(),
+            unsynced: Vec::new(),
+            renamed: Vec::new(),
+            left: None,
+            random: Pcg32::new(seed, 1),
+        })))
+    }
+
+    /// Lets the disk fail after so many operations.
+    pub(crate) fn fail_after(&self, operations: usize) {
+        self.0.borrow_mut().left = Some(operations);
+    }
+
+    /// The machine starts again. Of what was not synced any part may have come through.
+    pub(crate) fn restart(&self) {
+        let mut guard = self.0.borrow_mut();
+        let state = &mut *guard;
+        let renamed = std::mem::take(&mut state.renamed);
+        let kept = state.random.next_u32() as usize % (renamed.len() + 1);
+        // Names come through in order, as a journalling file system has it.
+        for name in &renamed[..kept] {
+            apply_name(&mut state.durable, name);
+        }
+        for (name, offset, bytes) in std::mem::take(&mut state.unsynced) {
+            let Some(file) = state.durable.get_mut(&name) else { continue };
+            for (index, sector) in bytes.chunks(SECTOR).enumerate() {
+                let at = offset + index * SECTOR;
+                if state.random.next_u32().is_multiple_of(2) && at + sector.len() <= file.len() {
+                    file[at..at + sector.len()].copy_from_slice(sector);
+                }
+            }
+        }
+        state.present = state.durable.clone();
+        state.left = None;
+    }
+
+    /// Flips one bit of a file.
+    pub(crate) fn damage(&self, name: &str, offset: usize) {
+        let mut state = self.0.borrow_mut();
+        for files in [0, 1] {
+            let files = if files == 0 { &mut state.present } else { &mut state.durable };
+            files.get_mut(name).expect("there is such a file")[offset] ^= 0x10;
+        }
+    }
+
+    pub(crate) fn forget(&self, name: &str) {
+        let mut state = self.0.borrow_mut();
+        state.present.remove(name);
+        state.durable.remove(name);
+    }
+
+    fn operate(&self) -> io::Result<()> {
+        let mut state = self.0.borrow_mut();
+        match &mut state.left {
+            None => Ok(()),
+            Some(0) => Err(io::Error::other("the disk is gone")),
+            Some(left) => {
+                *left -= 1;
+                Ok(())
+            }
+        }
+    }
+}
+
+fn apply_name(files: &mut BTreeMap<String, Vec<u8>>, name: &Name) {
+    match name {
+        Name::Created(name, length) => drop(files.insert(name.clone(), vec![0; *length])),
+        Name::Renamed(from, to) => {
+            if let Some(file) = files.remove(from) {
+                files.insert(to.clone(), file);
+            }
+        }
+        Name::Removed(name) => drop(files.remove(name)),
+    }
+}
+
+impl Disk for Cruel {
+    fn list(&self) -> io::Result<Vec<String>> {
+        Ok(self.0.borrow().present.keys().cloned().collect())
+    }
+
+    fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+        self.0.borrow().present.get(name).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn create(&mut self, name: &str, length: u64) -> io::Result<()> {
+        self.operate()?;
+        let created = Name::Created(name.to_owned(), usize::try_from(length).expect("tests are small"));
+        let mut state = self.0.borrow_mut();
+        apply_name(&mut state.present, &created);
+        state.unsynced.retain(|(written, ..)| written != name);
+        state.renamed.push(created);
+        Ok(())
+    }
+
+    fn write(&mut self, name: &str, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        // A write that fails may have come through in part.
+        let works = self.operate();
+        let mut state = self.0.borrow_mut();
+        let offset = usize::try_from(offset).expect("tests are small");
+        state.unsynced.push((name.to_owned(), offset, bytes.to_vec()));
+        works?;
+        let file = state.present.get_mut(name).expect("it was created");
+        file[offset..offset + bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn sync(&mut self, name: &str) -> io::Result<()> {
+        self.operate()?;
+        let mut guard = self.0.borrow_mut();
+        let state = &mut *guard;
+        let content = state.present[name].clone();
+        // A file that was synced has a name: file systems see to that as they write its length.
+        state.unsynced.retain(|(written, ..)| written != name);
+        let created =
+            state.renamed.iter().position(|it| matches!(it, Name::Created(created, _) if created == name));
+        if let Some(created) = created {
+            for earlier in state.renamed.drain(..=created).collect::<Vec<_>>() {
+                apply_name(&mut state.durable, &earlier);
+            }
+        }
+        state.durable.insert(name.to_owned(), content);
+        Ok(())
+    }
+
+    fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
+        self.operate()?;
+        let renamed = Name::Renamed(from.to_owned(), to.to_owned());
+        let mut state = self.0.borrow_mut();
+        apply_name(&mut state.present, &renamed);
+        state.renamed.push(renamed);
+        Ok(())
+    }
+
+    fn remove(&mut self, name: &str) -> io::Result<()> {
+        self.operate()?;
+        let removed = Name::Removed(name.to_owned());
+        let mut state = self.0.borrow_mut();
+        apply_name(&mut state.present, &removed);
+        state.renamed.push(removed);
+        Ok(())
+    }
+
+    fn sync_names(&mut self) -> io::Result<()> {
+        self.operate()?;
+        let mut guard = self.0.borrow_mut();
+        let state = &mut *guard;
+        for name in std::mem::take(&mut state.renamed) {
+            apply_name(&mut state.durable, &name);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,174 @@
+//! What is written is found again, and what is damaged is refused.
+
+use habemus_journal::{Disk, Files, Journal, JournalError};
+use habemus_replica::{Recovered, StoredState, Write};
+
+use crate::cruel::Cruel;
+use crate::support::*;
+
+#[test]
+fn what_was_written_is_found_again() {
+    let disk = Cruel::new(0);
+    let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
+    let mut known = first();
+    for index in 0..100 {
+        let write = write(2 + 3 * index, 3, 2);
+        journal.write(std::slice::from_ref(&write)).expect("the disk works");
+        apply(&mut known, &write);
+    }
+    assert!(journal.segments() > 5, "several segments were needed");
+    let (_, found) = Journal::open(disk, SMALL).expect("nothing is damaged");
+    assert_eq!(found, known);
+}
+
+#[test]
+fn several_writes_are_one_and_later_entries_replace_earlier_ones() {
+    let disk = Cruel::new(0);
+    let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
+    let writes = [write(2, 5, 2), write(4, 2, 3)];
+    journal.write(&writes).expect("the disk works");
+    let mut known = first();
+    writes.iter().for_each(|write| apply(&mut known, write));
+    assert_eq!(known.entries.len(), 4);
+    let (_, found) = Journal::open(disk, SMALL).expect("nothing is damaged");
+    assert_eq!(found, known);
+}
+
+#[test]
+fn a_snapshot_that_was_received_begins_the_log_anew() {
+    let disk = Cruel::new(0);
+    let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
+    journal.write(&[write(2, 60, 2)]).expect_err("a batch is no longer than a segment");
+    let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
+    journal.write(&[write(2, 20, 2)]).expect("the disk works");
+    let received = Write { snapshot: Some(snapshot(10, 3)), ..write(11, 2, 3) };
+    let mut known = first();
+    apply(&mut known, &received);
+    journal.write(&[received]).expect("the disk works");
+    let (journal, found) = Journal::open(disk, SMALL).expect("nothing is damaged");
+    assert_eq!(found, known, "entries 13 to 21 are gone");
+    assert_eq!(journal.segments(), 1);
+}
+
+#[test]
+fn a_snapshot_of_ones_own_makes_room_and_keeps_what_came_after() {
+    let disk = Cruel::new(0);
+    let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
+    let mut known = first();
+    for index in 0..60 {
+        let write = write(2 + 3 * index, 3, 2);
+        journal.write(std::slice::from_ref(&write)).expect("the disk works");
+        apply(&mut known, &write);
+    }
+    let before = journal.segments();
+    let own = snapshot(170, 2);
+    journal.compact(&own).expect("the disk works");
+    compact(&mut known, &own);
+    assert!(journal.segments() < before);
+    let (_, found) = Journal::open(disk, SMALL).expect("nothing is damaged");
+    assert_eq!(found, known);
+    assert_eq!(found.entries.first().map(|entry| entry.index), Some(171));
+}
+
+#[test]
+fn what_need_not_be_durable_comes_with_the_next_that_must() {
+    let disk = Cruel::new(0);
+    let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
+    let commit = StoredState { term: 1, vote: 0, commit: 9 };
+    journal.write(&[Write { state: Some(commit), ..Write::default() }]).expect("the disk works");
+    let (_, found) = Journal::open(disk.clone(), SMALL).expect("nothing is damaged");
+    assert_eq!(found.state, first().state);
+    journal.write(&[Write { state: None, ..write(2, 1, 1) }]).expect("the disk works");
+    let (_, found) = Journal::open(disk, SMALL).expect("nothing is damaged");
+    assert_eq!(found.state, commit);
+}
+
+/// A journal of a few batches in one segment, and where each of them begins.
+fn short() -> Cruel {
+    let disk = Cruel::new(0);
+    let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
+    for index in 0..5 {
+        journal.write(&[write(2 + index, 1, 2)]).expect("the disk works");
+    }
+    disk
+}
+
+const SEGMENT: &str = "0000000000000001.log";
+
+#[test]
+fn damage_before_the_last_batch_is_refused_wherever_it_is() {
+    let whole = short().read(SEGMENT).expect("there is a segment");
+    let last = whole.windows(4).rposition(|window| window == b"hbms").expect("there are batches");
+    for offset in 0..last {
+        // Between two batches nothing is said that could be damaged.
+        let disk = short();
+        disk.damage(SEGMENT, offset);
+        match Journal::open(disk, SMALL) {
+            Err(JournalError::Damaged { file, .. }) => assert_eq!(file, SEGMENT),
+            Err(other) => panic!("byte {offset}: {other}"),
+            Ok((_, found)) => assert_eq!(found.entries.len(), 5, "byte {offset} was lost in silence"),
+        }
+    }
+}
+
+#[test]
+fn a_damaged_snapshot_is_refused() {
+    let length = short().read("snapshot").expect("there is one").len();
+    for offset in 0..length {
+        let disk = short();
+        disk.damage("snapshot", offset);
+        let refused = Journal::open(disk, SMALL).err();
+        assert!(matches!(refused, Some(JournalError::Damaged { .. })), "byte {offset}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_missing_segment_is_missed() {
+    let disk = Cruel::new(0);
+    let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
+    for index in 0..60 {
+        journal.write(&[write(2 + 3 * index, 3, 2)]).expect("the disk works");
+    }
+    for missing in [SEGMENT, "0000000000000002.log"] {
+        let content = disk.read(missing).expect("there is one");
+        disk.forget(missing);
+        let refused = Journal::open(disk.clone(), SMALL).err();
+        assert!(matches!(&refused, Some(JournalError::Missing { file }) if file == missing), "{refused:?}");
+        let mut disk = disk.clone();
+        disk.create(missing, content.len() as u64).expect("the disk works");
+        disk.write(missing, 0, &content).expect("the disk works");
+        disk.sync(missing).expect("the disk works");
+    }
+}
+
+#[test]
+fn after_a_failure_nothing_is_confirmed_any_more() {
+    let disk = short();
+    let (mut journal, _) = Journal::open(disk.clone(), SMALL).expect("nothing is damaged");
+    disk.fail_after(0);
+    journal.write(&[write(7, 1, 2)]).expect_err("the disk fails");
+    disk.fail_after(100);
+    assert!(matches!(journal.write(&[write(7, 1, 2)]), Err(JournalError::Failed)));
+}
+
+#[test]
+fn a_real_directory_keeps_what_was_written() {
+    let directory = std::env::temp_dir().join(format!("habemus-journal-{}", std::process::id()));
+    let files = || Files::new(&directory).expect("a directory can be made");
+    assert!(!Journal::exists(&files()).expect("the disk works"));
+    let mut journal = Journal::create(files(), SMALL, &first()).expect("the disk works");
+    let mut known = first();
+    for index in 0..40 {
+        let write = write(2 + 3 * index, 3, 2);
+        journal.write(std::slice::from_ref(&write)).expect("the disk works");
+        apply(&mut known, &write);
+    }
+    let own = snapshot(100, 2);
+    journal.compact(&own).expect("the disk works");
+    compact(&mut known, &own);
+    drop(journal);
+    assert!(Journal::exists(&files()).expect("the disk works"));
+    let (_, found): (_, Recovered) = Journal::open(files(), SMALL).expect("nothing is damaged");
+    std::fs::remove_dir_all(&directory).expect("it is ours");
+    assert_eq!(found, known);
+}

@@ -1,0 +1,646 @@
+//! The replica: consensus, store, time and membership in one state machine.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use bytes::Bytes;
+use habemus_store::{ClusterTime, Command, Store};
+use raft::eraftpb::{ConfChangeSingle, ConfChangeType, ConfChangeV2, Message, MessageType, Snapshot};
+use raft::{Config, RawNode, SnapshotStatus, StateRole};
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::batch::{Batch, RequestId};
+use crate::clock::LeaderClock;
+use crate::effect::{Effect, Role, Unanswered, Write};
+use crate::log::{Log, Recovered, StoredSnapshot, StoredState};
+use crate::member::{self, Change, Member, MemberId, Members};
+use crate::outstanding::Outstanding;
+use crate::reads::Reads;
+use crate::settings::{Settings, StartError};
+use crate::wire::{Entry, EntryKind, Envelope, PeerMessage};
+
+/// What every member has, once it has applied the same log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Replicated {
+    members: Members,
+    /// Those who went; they do not come back.
+    removed: BTreeSet<MemberId>,
+    store: Store,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WrittenReplicated {
+    members: Members,
+    removed: BTreeSet<MemberId>,
+    store: Vec<u8>,
+}
+
+impl Replicated {
+    pub(crate) fn new(members: Members) -> Replicated {
+        Replicated { members, removed: BTreeSet::new(), store: Store::new() }
+    }
+
+    pub(crate) fn to_bytes(&self) -> Bytes {
+        let (members, removed) = (self.members.clone(), self.removed.clone());
+        let written = WrittenReplicated { members, removed, store: self.store.to_bytes() };
+        postcard::to_extend(&written, Vec::new()).expect("memory takes whatever is written").into()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Result<Replicated, StartError> {
+        let damaged = |error: &dyn ToString| StartError::Damaged(error.to_string());
+        let written: WrittenReplicated = postcard::from_bytes(bytes).map_err(|error| damaged(&error))?;
+        let store = Store::from_bytes(&written.store).map_err(|error| damaged(&error))?;
+        Ok(Replicated { members: written.members, removed: written.removed, store })
+    }
+}
+
+/// One member of the service.
+pub struct Replica {
+    settings: Settings,
+    node: RawNode<Log>,
+    replicated: Replicated,
+    applied: u64,
+    now: Duration,
+    ticks: u64,
+    clock: LeaderClock,
+    role: Role,
+    random: Pcg32,
+    /// Requests that were not sent on their way yet.
+    proposals: Vec<(RequestId, Command)>,
+    /// Requests of this member, and since when they are under way.
+    pending: BTreeMap<RequestId, Pending>,
+    /// Requests that were forwarded to this member in the present term: none is proposed twice.
+    seen: BTreeSet<RequestId>,
+    reads: Reads,
+    outstanding: Outstanding,
+    /// A received snapshot that is not durable yet, by the number of its write: the engine must not go on before.
+    restoring: Option<u64>,
+    /// Since when followers are being sent a snapshot.
+    catching_up: BTreeMap<u64, u64>,
+    /// When a snapshot was last made for those who are behind.
+    offered_at: u64,
+    bytes_since_snapshot: usize,
+    tick_is_proposed: bool,
+    effects: Vec<Effect>,
+}
+
+#[derive(Clone, Copy)]
+struct Pending {
+    since: u64,
+    /// Whether it has left: then nobody knows what becomes of it.
+    sent: bool,
+}
+
+impl Replica {
+    /// Starts with what was found on the disk, when the driver's clock says `now`.
+    ///
+    /// # Errors
+    /// If the settings make no sense, or what was found does not.
+    pub fn start(settings: Settings, recovered: &Recovered, now: Duration) -> Result<Replica, StartError> {
+        let replicated = match &recovered.snapshot {
+            Some(snapshot) => Replicated::from_bytes(&snapshot.data)?,
+            None => Replicated::new(Members::new()),
+        };
+        check_recovered(recovered)?;
+        let applied = recovered.snapshot.as_ref().map_or(0, |snapshot| snapshot.index);
+        let config = Config {
+            id: settings.id.0,
+            election_tick: settings.min_election_ticks,
+            min_election_tick: settings.min_election_ticks,
+            max_election_tick: settings.max_election_ticks,
+            heartbeat_tick: settings.heartbeat_ticks,
+            applied,
+            max_size_per_msg: 1 << 20,
+            max_inflight_msgs: 256,
+            check_quorum: true,
+            pre_vote: true,
+            max_uncommitted_size: settings.max_uncommitted_bytes,
+            max_committed_size_per_ready: 16 << 20,
+            ..Config::default()
+        };
+        let logger = slog::Logger::root(slog::Discard, slog::o!());
+        let node = RawNode::new(&config, Log::new(recovered), &logger)
+            .map_err(|error| StartError::Settings(error.to_string()))?;
+        let clock = LeaderClock::new(replicated.store.now(), now);
+        let mut random = Pcg32::new(settings.seed, settings.id.0);
+        let reads = Reads::new(settings.id.0, random.next_u64());
+        let mut replica = Replica {
+            node,
+            replicated,
+            applied,
+            now,
+            ticks: 0,
+            clock,
+            role: Role { term: recovered.state.term, leader: None, leads: false },
+            random,
+            proposals: Vec::new(),
+            pending: BTreeMap::new(),
+            seen: BTreeSet::new(),
+            reads,
+            outstanding: Outstanding::default(),
+            restoring: None,
+            catching_up: BTreeMap::new(),
+            offered_at: 0,
+            bytes_since_snapshot: 0,
+            tick_is_proposed: false,
+            effects: Vec::new(),
+            settings,
+        };
+        replica.draw_election_timeout();
+        Ok(replica)
+    }
+
+    /// Who this is.
+    pub fn id(&self) -> MemberId {
+        self.settings.id
+    }
+
+    /// Who leads, as far as this member knows.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The store, with everything that was applied here. Whoever must see all that was answered elsewhere asks
+    /// [`read`](Replica::read) first.
+    pub fn store(&self) -> &Store {
+        &self.replicated.store
+    }
+
+    /// Who belongs to the cluster.
+    pub fn members(&self) -> impl Iterator<Item = (MemberId, &Member)> {
+        self.replicated.members.iter().map(|(id, member)| (*id, member))
+    }
+
+    /// The index of the last entry that was applied here.
+    pub fn applied(&self) -> u64 {
+        self.applied
+    }
+
+    /// The driver's clock says `now`. Called at regular intervals.
+    pub fn tick(&mut self, now: Duration) {
+        self.now = self.now.max(now);
+        self.ticks += 1;
+        if self.restoring.is_some() {
+            return;
+        }
+        self.node.tick();
+        self.draw_election_timeout();
+        self.give_up_the_late();
+        self.retry_snapshots();
+    }
+
+    /// A message came from another member, when the driver's clock said `now`. What it must not send is dropped.
+    pub fn receive(&mut self, from: MemberId, message: PeerMessage, now: Duration) {
+        self.now = self.now.max(now);
+        if self.replicated.removed.contains(&from) || self.restoring.is_some() {
+            return;
+        }
+        match message {
+            PeerMessage::Forward { term, requests } => self.receive_forwarded(term, requests),
+            PeerMessage::Consensus(envelope) => {
+                let message = envelope.to_engine(from, self.settings.id).filter(|it| self.is_sound(it));
+                if let Some(message) = message {
+                    if self.role.leader == Some(from) && self.role.term == message.term {
+                        self.clock.hear(self.now);
+                    }
+                    // What the engine refuses (it is from somebody unknown, say) is as good as lost.
+                    drop(self.node.step(message));
+                    self.draw_election_timeout();
+                }
+            }
+        }
+    }
+
+    /// A client of this member wants this command applied. Its number must be new.
+    pub fn propose(&mut self, request: RequestId, command: Command) {
+        self.pending.insert(request, Pending { since: self.ticks, sent: false });
+        self.proposals.push((request, command));
+    }
+
+    /// A client of this member wants to read what is there now.
+    pub fn read(&mut self, request: RequestId) {
+        self.reads.add(request, self.ticks);
+    }
+
+    /// Everything up to the write with this number is durable.
+    pub fn persisted(&mut self, number: u64) {
+        self.outstanding.persisted(number);
+        self.release();
+        if self.restoring.is_some_and(|restoring| restoring <= number) {
+            self.restoring = None;
+            self.node.advance_apply_to(self.applied);
+        }
+    }
+
+    /// Lets another member lead, if it can.
+    pub fn transfer_leadership(&mut self, to: MemberId) {
+        if self.role.leads && self.restoring.is_none() {
+            self.node.transfer_leader(to.0);
+        }
+    }
+
+    /// Stands for election at once: a member that is alone need not wait for others.
+    pub fn stand_for_election(&mut self) {
+        // If it cannot, it stands when its time comes.
+        drop(self.node.campaign());
+    }
+
+    /// What time it is in the cluster, if this member counts it.
+    pub fn cluster_time(&self, now: Duration) -> Option<ClusterTime> {
+        self.clock.now(now)
+    }
+
+    /// A client of this member, which leads, wants the membership changed.
+    ///
+    /// # Errors
+    /// If this member does not lead, another change is under way, or the change makes no sense.
+    pub fn change(&mut self, request: RequestId, change: &Change) -> Result<(), Unanswered> {
+        if !self.role.leads || self.clock.now(self.now).is_none() {
+            return Err(Unanswered::NoLeader);
+        }
+        if self.node.raft.has_pending_conf() || !self.makes_sense(change) {
+            return Err(Unanswered::Unchangeable);
+        }
+        let context =
+            postcard::to_extend(&(request, change), Vec::new()).expect("memory takes what is written");
+        let proposed = self.node.propose_conf_change(context, self.to_engine(change));
+        proposed.map_err(|_| Unanswered::Unchangeable)?;
+        self.pending.insert(request, Pending { since: self.ticks, sent: true });
+        Ok(())
+    }
+
+    /// What is to be done now, after whatever came since the last time.
+    pub fn flush(&mut self, now: Duration) -> Vec<Effect> {
+        self.now = self.now.max(now);
+        if self.restoring.is_none() {
+            self.propose_due_tick();
+            self.send_proposals();
+            if self.role.leader.is_some()
+                && let Some(question) = self.reads.question(self.ticks)
+            {
+                self.node.read_index(question);
+            }
+        }
+        while self.restoring.is_none() && self.node.has_ready() {
+            self.handle_ready();
+            self.release();
+        }
+        self.offer_snapshot();
+        let readable = self.reads.readable(self.applied);
+        self.effects.extend(readable.into_iter().map(|request| Effect::Readable { request }));
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Whether a message can be given to the engine, which takes what members say for true.
+    fn is_sound(&self, message: &Message) -> bool {
+        let log = self.node.store();
+        let committed = self.node.raft.raft_log.committed;
+        let contradicts = |entry: &raft::eraftpb::Entry| {
+            entry.index <= committed && log.term_at(entry.index).is_some_and(|term| term != entry.term)
+        };
+        // Nobody is so far ahead, and terms are counted up.
+        if message.term > self.node.raft.term.saturating_add(u64::from(u32::MAX)) {
+            return false;
+        }
+        match message.get_msg_type() {
+            MessageType::MsgHeartbeat => message.commit <= self.node.raft.raft_log.last_index(),
+            MessageType::MsgAppend => !message.entries.iter().any(contradicts),
+            MessageType::MsgSnapshot => Replicated::from_bytes(&message.get_snapshot().data).is_ok(),
+            _ => true,
+        }
+    }
+
+    fn receive_forwarded(&mut self, term: u64, requests: Vec<(RequestId, Command)>) {
+        // Whoever led then may lead again, but not in that term: so nothing is proposed twice.
+        if !self.role.leads || term != self.role.term {
+            return;
+        }
+        for (request, command) in requests {
+            if request.origin != self.settings.id && self.seen.insert(request) {
+                self.proposals.push((request, command));
+            }
+        }
+    }
+
+    /// A tick of the cluster's time, when a session may have ended and nothing else brings the time.
+    fn propose_due_tick(&mut self) {
+        let Some(now) = self.clock.now(self.now) else { return };
+        let due = self.replicated.store.next_deadline().is_some_and(|deadline| deadline <= now);
+        if due && !self.tick_is_proposed && self.proposals.is_empty() {
+            let batch = Batch { at: now, commands: Vec::new() };
+            self.tick_is_proposed = self.node.propose(Vec::new(), batch.to_bytes().into()).is_ok();
+        }
+    }
+
+    fn send_proposals(&mut self) {
+        if self.proposals.is_empty() {
+            return;
+        }
+        if self.role.leads {
+            // Until all of the last term is applied, nobody knows what time it is.
+            if let Some(at) = self.clock.now(self.now) {
+                self.propose_batch(at);
+            }
+        } else if let Some(leader) = self.role.leader {
+            let requests = std::mem::take(&mut self.proposals);
+            self.mark_sent(&requests);
+            let message = PeerMessage::Forward { term: self.role.term, requests };
+            self.effects.push(Effect::Send { to: leader, message });
+        }
+    }
+
+    fn propose_batch(&mut self, at: ClusterTime) {
+        let commands = std::mem::take(&mut self.proposals);
+        self.mark_sent(&commands);
+        let requests: Vec<RequestId> = commands.iter().map(|(request, _)| *request).collect();
+        let batch = Batch { at, commands };
+        if self.node.propose(Vec::new(), batch.to_bytes().into()).is_err() {
+            for request in requests {
+                self.give_up(request, Unanswered::Overloaded);
+            }
+        }
+    }
+
+    /// Lets go of what had to wait for the disk, up to where everything is durable.
+    fn release(&mut self) {
+        if let Some((number, messages)) = self.outstanding.take() {
+            self.node.on_persist_ready(number);
+            self.send(messages);
+        }
+    }
+
+    fn mark_sent(&mut self, requests: &[(RequestId, Command)]) {
+        for (request, _) in requests {
+            if let Some(pending) = self.pending.get_mut(request) {
+                pending.sent = true;
+            }
+        }
+    }
+
+    fn handle_ready(&mut self) {
+        let mut ready = self.node.ready();
+        let number = ready.number();
+        let mut write = Write { number, sync: ready.must_sync(), ..Write::default() };
+        self.send(ready.take_messages());
+        if !ready.snapshot().is_empty() {
+            self.restore(ready.snapshot());
+            write.snapshot = Some(StoredSnapshot::from_engine(ready.snapshot()));
+            self.restoring = Some(number);
+        }
+        let entries = ready.take_entries();
+        self.node.mut_store().append(&entries);
+        write.entries = entries.iter().map(Entry::from_engine).collect();
+        write.state =
+            ready.hs().map(|state| StoredState { term: state.term, vote: state.vote, commit: state.commit });
+        self.bytes_since_snapshot += write.entries.iter().map(Entry::bytes).sum::<usize>();
+        self.outstanding.push(number, !write.sync, ready.take_persisted_messages());
+        if write.sync || write.state.is_some() {
+            self.effects.push(Effect::Write(write));
+        }
+        for read in ready.take_read_states() {
+            self.reads.confirm(&read.request_ctx, read.index);
+        }
+        let committed = ready.take_committed_entries();
+        self.node.advance_append_async(ready);
+        self.follow_role();
+        for entry in &committed {
+            self.apply(&Entry::from_engine(entry));
+        }
+        if !committed.is_empty() {
+            self.node.advance_apply_to(self.applied);
+            self.snapshot_if_due();
+        }
+    }
+
+    fn apply(&mut self, entry: &Entry) {
+        self.applied = entry.index;
+        match entry.kind {
+            EntryKind::Commands if entry.data.is_empty() => {}
+            EntryKind::Commands => self.apply_batch(entry),
+            EntryKind::Change => self.apply_change(entry),
+        }
+        if self.role.leads && entry.term == self.role.term {
+            self.clock.begin(self.now);
+        }
+    }
+
+    fn apply_batch(&mut self, entry: &Entry) {
+        let batch = Batch::from_bytes(&entry.data).expect("a leader wrote it, and every copy has a checksum");
+        self.clock.apply(batch.at, self.now);
+        if batch.commands.is_empty() {
+            self.tick_is_proposed = false;
+            let applied = self.replicated.store.apply(batch.at, Command::Tick);
+            self.effects.push(Effect::Applied { index: entry.index, request: None, applied });
+        }
+        for (request, command) in batch.commands {
+            let applied = self.replicated.store.apply(batch.at, command);
+            let request = self.pending.remove(&request).map(|_| request);
+            self.effects.push(Effect::Applied { index: entry.index, request, applied });
+        }
+    }
+
+    fn apply_change(&mut self, entry: &Entry) {
+        let (request, change): (RequestId, Change) =
+            postcard::from_bytes(&entry.context).expect("a leader wrote it, and every copy has a checksum");
+        let conf = self.node.apply_conf_change(&self.to_engine(&change));
+        self.node.mut_store().set_conf(conf.expect("a leader proposes what makes sense"));
+        member::change(&mut self.replicated.members, &change);
+        if let Change::Remove(id) = change {
+            self.replicated.removed.insert(id);
+        }
+        let request = self.pending.remove(&request).map(|_| request);
+        self.effects.push(Effect::Changed { request, change });
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) {
+        let replicated = Replicated::from_bytes(&snapshot.data);
+        self.replicated = replicated.expect("it was looked at when it came");
+        self.applied = snapshot.get_metadata().index;
+        self.clock.apply(self.replicated.store.now(), self.now);
+        self.node.mut_store().restore(snapshot);
+        self.bytes_since_snapshot = 0;
+        self.effects.push(Effect::Restored);
+    }
+
+    /// Follows who leads, and gives up what was under way to somebody else.
+    fn follow_role(&mut self) {
+        let raft = &self.node.raft;
+        let leader = Some(raft.leader_id).filter(|id| *id != 0).map(MemberId);
+        let role = Role { term: raft.term, leader, leads: raft.state == StateRole::Leader };
+        if role == self.role {
+            return;
+        }
+        if role.term != self.role.term || role.leads != self.role.leads {
+            self.clock.stop(self.now);
+            self.seen.clear();
+            self.tick_is_proposed = false;
+            // What others forwarded, they give up themselves.
+            self.proposals.retain(|(request, _)| request.origin == self.settings.id);
+        }
+        self.role = role;
+        let lost: Vec<RequestId> =
+            self.pending.iter().filter(|(_, pending)| pending.sent).map(|(request, _)| *request).collect();
+        for request in lost {
+            self.give_up(request, Unanswered::Unknown);
+        }
+        self.effects.push(Effect::Role(role));
+    }
+
+    fn give_up(&mut self, request: RequestId, why: Unanswered) {
+        if self.pending.remove(&request).is_some() {
+            self.effects.push(Effect::Unanswered { request, why });
+        }
+    }
+
+    fn give_up_the_late(&mut self) {
+        let late = |pending: &Pending| self.ticks >= pending.since + self.settings.patience_ticks;
+        let late: Vec<(RequestId, Pending)> =
+            self.pending.iter().filter(|(_, it)| late(it)).map(|(request, it)| (*request, *it)).collect();
+        for (request, pending) in late {
+            let why = if pending.sent { Unanswered::Unknown } else { Unanswered::NoLeader };
+            self.proposals.retain(|(proposed, _)| *proposed != request);
+            self.give_up(request, why);
+        }
+        let retry = self.settings.heartbeat_ticks as u64 * 2;
+        for request in self.reads.tick(self.ticks, retry, self.settings.patience_ticks) {
+            self.effects.push(Effect::Unanswered { request, why: Unanswered::NoLeader });
+        }
+    }
+
+    /// The engine waits for ever for a follower to take a snapshot that was lost, unless it is told.
+    fn retry_snapshots(&mut self) {
+        let patience = self.settings.max_election_ticks as u64 * 4;
+        let receiving: BTreeSet<u64> = self.receiving_snapshots().collect();
+        self.catching_up.retain(|id, _| receiving.contains(id));
+        for id in receiving {
+            let since = *self.catching_up.entry(id).or_insert(self.ticks);
+            if self.ticks >= since + patience {
+                self.catching_up.remove(&id);
+                self.node.report_snapshot(id, SnapshotStatus::Failure);
+            }
+        }
+        if self.catching_up.is_empty() && self.ticks >= self.offered_at + patience {
+            self.node.mut_store().offer(None);
+        }
+    }
+
+    fn receiving_snapshots(&self) -> impl Iterator<Item = u64> {
+        let leads = self.role.leads;
+        let progress = self.node.raft.prs().iter();
+        progress.filter(move |(_, it)| leads && it.state == raft::ProgressState::Snapshot).map(|(id, _)| *id)
+    }
+
+    fn offer_snapshot(&mut self) {
+        if self.restoring.is_none() && self.node.store().wants_snapshot() {
+            let snapshot = self.snapshot().to_engine();
+            self.node.mut_store().offer(Some(snapshot));
+            self.offered_at = self.ticks;
+        }
+    }
+
+    fn snapshot(&self) -> StoredSnapshot {
+        let log = self.node.store();
+        let ids = |ids: &[u64]| ids.iter().copied().map(MemberId).collect();
+        StoredSnapshot {
+            index: self.applied,
+            term: log.term_at(self.applied).expect("what was just applied is in the log, or where it begins"),
+            voters: ids(&log.conf().voters),
+            learners: ids(&log.conf().learners),
+            data: self.replicated.to_bytes(),
+        }
+    }
+
+    fn snapshot_if_due(&mut self) {
+        if self.bytes_since_snapshot < self.settings.snapshot_after_bytes {
+            return;
+        }
+        self.bytes_since_snapshot = 0;
+        self.effects.push(Effect::Snapshot(self.snapshot()));
+        let forget = self.applied.saturating_sub(self.settings.keep_entries);
+        self.node.mut_store().compact(forget);
+    }
+
+    fn send(&mut self, messages: Vec<Message>) {
+        for message in messages {
+            if let Some(envelope) = Envelope::from_engine(&message) {
+                let to = MemberId(envelope.to);
+                self.effects.push(Effect::Send { to, message: PeerMessage::Consensus(Box::new(envelope)) });
+            }
+        }
+    }
+
+    /// Election timeouts come from the one seed of the settings, not from a generator of the engine's own.
+    fn draw_election_timeout(&mut self) {
+        if self.node.raft.election_elapsed == 0 {
+            let (min, max) = (self.settings.min_election_ticks, self.settings.max_election_ticks);
+            let drawn = min + (self.random.next_u32() as usize) % (max - min);
+            self.node.raft.set_randomized_election_timeout(drawn);
+        }
+    }
+
+    fn makes_sense(&self, change: &Change) -> bool {
+        let members = &self.replicated.members;
+        let known = members.get(&change.member());
+        match change {
+            Change::Add(id, member) => {
+                known.is_none() && !self.replicated.removed.contains(id) && member.learner
+            }
+            Change::Promote(id) => known.is_some_and(|member| member.learner) && self.is_caught_up(*id),
+            Change::Remove(_) => match known {
+                None => false,
+                Some(member) => member.learner || members.values().filter(|it| !it.learner).count() > 1,
+            },
+            Change::Update(..) => known.is_some(),
+        }
+    }
+
+    /// Whether a learner knows nearly all that is committed: one with a vote that knows little may hold up everybody.
+    fn is_caught_up(&self, id: MemberId) -> bool {
+        let committed = self.node.raft.raft_log.committed;
+        let matched = self.node.raft.prs().get(id.0).map_or(0, |progress| progress.matched);
+        matched >= committed - committed / 10
+    }
+
+    fn to_engine(&self, change: &Change) -> ConfChangeV2 {
+        let learns = |id: &MemberId| self.replicated.members.get(id).is_some_and(|member| member.learner);
+        let kind = match change {
+            Change::Add(..) => ConfChangeType::AddLearnerNode,
+            Change::Promote(_) => ConfChangeType::AddNode,
+            Change::Remove(_) => ConfChangeType::RemoveNode,
+            // The engine knows no addresses: for it, nothing changes.
+            Change::Update(id, _) if learns(id) => ConfChangeType::AddLearnerNode,
+            Change::Update(..) => ConfChangeType::AddNode,
+        };
+        let mut single = ConfChangeSingle::default();
+        single.set_change_type(kind);
+        single.node_id = change.member().0;
+        let mut all = ConfChangeV2::default();
+        all.set_changes(vec![single].into());
+        all
+    }
+}
+
+/// Whether entries, snapshot and state fit together.
+fn check_recovered(recovered: &Recovered) -> Result<(), StartError> {
+    let base = recovered.snapshot.as_ref().map_or((0, 0), |snapshot| (snapshot.index, snapshot.term));
+    let mut last = base;
+    for entry in &recovered.entries {
+        if entry.index != last.0 + 1 || entry.term < last.1 {
+            return Err(StartError::Damaged(format!("entry {} follows entry {}", entry.index, last.0)));
+        }
+        last = (entry.index, entry.term);
+    }
+    let commit = recovered.state.commit;
+    if commit > last.0 {
+        return Err(StartError::Damaged(format!(
+            "entries are committed up to {commit}, but end at {}",
+            last.0
+        )));
+    }
+    if recovered.snapshot.is_some() && recovered.state.term < last.1 {
+        return Err(StartError::Damaged("the log has seen later terms than the state".to_owned()));
+    }
+    Ok(())
+}

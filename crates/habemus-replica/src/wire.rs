@@ -1,0 +1,180 @@
+//! What members send each other, in a form of our own: nothing that comes from a network is read by the engine's codec.
+
+use bytes::Bytes;
+use habemus_store::Command;
+use raft::eraftpb::{self, ConfState, EntryType, Message, MessageType};
+use serde::{Deserialize, Serialize};
+
+use crate::batch::RequestId;
+use crate::log::StoredSnapshot;
+use crate::member::MemberId;
+
+/// What one member sends another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PeerMessage {
+    /// The engine's own.
+    Consensus(Box<Envelope>),
+    /// Requests of clients, for the leader of a term and nobody else. Answered by nobody: whoever sent them sees them
+    /// applied, or gives them up.
+    Forward {
+        /// In which term it leads.
+        term: u64,
+        /// The requests.
+        requests: Vec<(RequestId, Command)>,
+    },
+}
+
+/// A message of the engine. Its words are those of the Raft paper.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Envelope {
+    kind: u8,
+    pub(crate) to: u64,
+    from: u64,
+    term: u64,
+    log_term: u64,
+    index: u64,
+    entries: Vec<Entry>,
+    commit: u64,
+    commit_term: u64,
+    snapshot: Option<StoredSnapshot>,
+    request_snapshot: u64,
+    reject: bool,
+    reject_hint: u64,
+    context: Bytes,
+    priority: i64,
+}
+
+/// The kinds of messages that members send; the engine has more, for itself. A kind is known by its index here.
+const KINDS: [MessageType; 12] = [
+    MessageType::MsgAppend,
+    MessageType::MsgAppendResponse,
+    MessageType::MsgRequestVote,
+    MessageType::MsgRequestVoteResponse,
+    MessageType::MsgSnapshot,
+    MessageType::MsgHeartbeat,
+    MessageType::MsgHeartbeatResponse,
+    MessageType::MsgTimeoutNow,
+    MessageType::MsgReadIndex,
+    MessageType::MsgReadIndexResp,
+    MessageType::MsgRequestPreVote,
+    MessageType::MsgRequestPreVoteResponse,
+];
+
+/// An entry of the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its index.
+    pub index: u64,
+    /// The term in which it was proposed.
+    pub term: u64,
+    /// What it is.
+    pub kind: EntryKind,
+    /// What it says.
+    pub data: Bytes,
+    /// What it says to the store, if it is a change of the membership.
+    pub context: Bytes,
+}
+
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EntryKind {
+    /// Commands; none in the first entry of a term.
+    Commands,
+    /// A change of the membership.
+    Change,
+}
+
+impl Entry {
+    pub(crate) fn from_engine(entry: &eraftpb::Entry) -> Entry {
+        let kind = match entry.get_entry_type() {
+            EntryType::EntryNormal => EntryKind::Commands,
+            EntryType::EntryConfChange | EntryType::EntryConfChangeV2 => EntryKind::Change,
+        };
+        let (data, context) = (entry.data.clone(), entry.context.clone());
+        Entry { index: entry.index, term: entry.term, kind, data, context }
+    }
+
+    pub(crate) fn to_engine(&self) -> eraftpb::Entry {
+        let mut entry = eraftpb::Entry::default();
+        entry.set_entry_type(match self.kind {
+            EntryKind::Commands => EntryType::EntryNormal,
+            EntryKind::Change => EntryType::EntryConfChangeV2,
+        });
+        entry.index = self.index;
+        entry.term = self.term;
+        entry.data = self.data.clone();
+        entry.context = self.context.clone();
+        entry
+    }
+
+    /// How much memory it takes, roughly.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Entry>() + self.data.len() + self.context.len()
+    }
+}
+
+impl Envelope {
+    pub(crate) fn from_engine(message: &Message) -> Option<Envelope> {
+        let kind = KINDS.iter().position(|kind| *kind == message.get_msg_type())?;
+        let snapshot = message.has_snapshot().then(|| StoredSnapshot::from_engine(message.get_snapshot()));
+        Some(Envelope {
+            kind: u8::try_from(kind).expect("there are a dozen kinds"),
+            to: message.to,
+            from: message.from,
+            term: message.term,
+            log_term: message.log_term,
+            index: message.index,
+            entries: message.entries.iter().map(Entry::from_engine).collect(),
+            commit: message.commit,
+            commit_term: message.commit_term,
+            snapshot,
+            request_snapshot: message.request_snapshot,
+            reject: message.reject,
+            reject_hint: message.reject_hint,
+            context: message.context.clone(),
+            priority: message.priority,
+        })
+    }
+
+    /// The engine's form, if it is one that `from` may send.
+    pub(crate) fn to_engine(&self, from: MemberId, to: MemberId) -> Option<Message> {
+        let kind = *KINDS.get(usize::from(self.kind))?;
+        // Questions about reads have something else in their entries.
+        let appends = kind == MessageType::MsgAppend;
+        if self.from != from.0 || self.to != to.0 || (appends && !self.entries_are_in_a_row()) {
+            return None;
+        }
+        let mut message = Message::default();
+        message.set_msg_type(kind);
+        message.to = self.to;
+        message.from = self.from;
+        message.term = self.term;
+        message.log_term = self.log_term;
+        message.index = self.index;
+        message.entries = self.entries.iter().map(Entry::to_engine).collect();
+        message.commit = self.commit;
+        message.commit_term = self.commit_term;
+        if let Some(snapshot) = &self.snapshot {
+            message.set_snapshot(snapshot.to_engine());
+        }
+        message.request_snapshot = self.request_snapshot;
+        message.reject = self.reject;
+        message.reject_hint = self.reject_hint;
+        message.context = self.context.clone();
+        message.priority = self.priority;
+        Some(message)
+    }
+
+    fn entries_are_in_a_row(&self) -> bool {
+        let expected = (1..).map(|offset| self.index.checked_add(offset));
+        self.entries.iter().zip(expected).all(|(entry, index)| Some(entry.index) == index)
+    }
+}
+
+/// Voters and learners, as the engine wants them.
+pub(crate) fn conf_state(voters: Vec<u64>, learners: Vec<u64>) -> ConfState {
+    let mut state = ConfState::default();
+    state.set_voters(voters);
+    state.set_learners(learners);
+    state
+}

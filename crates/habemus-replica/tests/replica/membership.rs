@@ -1,0 +1,104 @@
+//! Members come, learn, vote and go.
+
+use habemus_replica::{Change, MemberId, Replica, Unanswered};
+use habemus_store::{Command, Put};
+
+use crate::cluster::{Cluster, Outcome};
+
+fn change(cluster: &mut Cluster, change: &Change) -> Result<(), Unanswered> {
+    cluster.run_until("somebody leads", |cluster| cluster.leader().is_some());
+    cluster.run_for(300_000);
+    let leader = cluster.leader().expect("nothing goes wrong here");
+    let request = cluster.request(leader);
+    cluster.replica(leader).expect("it leads").change(request, change)?;
+    assert!(matches!(cluster.outcome(request), Outcome::Changed));
+    Ok(())
+}
+
+fn write(cluster: &mut Cluster, count: usize) {
+    let mut done = 0;
+    while done < count {
+        let put = Command::Put(Put::new("a", vec![0; 100]));
+        let request = cluster.propose(MemberId(1), put).expect("1 is up");
+        match cluster.outcome(request) {
+            Outcome::Applied(_) => done += 1,
+            // Whoever crashed may have led.
+            other => assert!(matches!(other, Outcome::Unanswered(Unanswered::Unknown)), "{other:?}"),
+        }
+    }
+}
+
+/// Snapshots early, so that a newcomer cannot learn from the log alone.
+fn small(members: u64, seed: u64) -> Cluster {
+    Cluster::tuned(members, seed, |settings| {
+        settings.snapshot_after_bytes = 2_000;
+        settings.keep_entries = 3;
+    })
+}
+
+#[test]
+fn a_newcomer_learns_from_a_snapshot_and_then_votes() {
+    let mut cluster = small(3, 1);
+    write(&mut cluster, 40);
+    let newcomer = cluster.add_machine(MemberId(4));
+    change(&mut cluster, &Change::Add(MemberId(4), newcomer)).expect("it makes sense");
+    cluster.run_until("the newcomer has caught up", |cluster| {
+        let applied = |id| cluster.nodes[&MemberId(id)].replica.as_ref().map_or(0, Replica::applied);
+        applied(4) >= applied(1)
+    });
+    change(&mut cluster, &Change::Promote(MemberId(4))).expect("it has caught up");
+    // With four members two are no majority, and three are.
+    cluster.crash(MemberId(2));
+    write(&mut cluster, 5);
+    let voters =
+        cluster.replica(MemberId(4)).expect("it is up").members().filter(|(_, it)| !it.learner).count();
+    assert_eq!(voters, 4);
+}
+
+#[test]
+fn a_learner_that_knows_nothing_gets_no_vote() {
+    let mut cluster = small(3, 2);
+    write(&mut cluster, 40);
+    let newcomer = cluster.add_machine(MemberId(4));
+    cluster.crash(MemberId(4));
+    change(&mut cluster, &Change::Add(MemberId(4), newcomer)).expect("it makes sense");
+    assert_eq!(change(&mut cluster, &Change::Promote(MemberId(4))), Err(Unanswered::Unchangeable));
+}
+
+#[test]
+fn a_member_that_was_removed_neither_disturbs_nor_comes_back() {
+    let mut cluster = small(4, 3);
+    write(&mut cluster, 5);
+    change(&mut cluster, &Change::Remove(MemberId(4))).expect("it makes sense");
+    // It does not know, and stands for election for ever.
+    cluster.run_for(2_000_000);
+    let term = cluster.replica(MemberId(1)).expect("it is up").role().term;
+    cluster.run_for(5_000_000);
+    assert_eq!(cluster.replica(MemberId(1)).expect("it is up").role().term, term, "nobody heard it");
+    write(&mut cluster, 5);
+    let again = cluster.add_machine(MemberId(4));
+    assert_eq!(change(&mut cluster, &Change::Add(MemberId(4), again)), Err(Unanswered::Unchangeable));
+}
+
+#[test]
+fn the_last_voter_stays() {
+    let mut cluster = Cluster::new(1, 4);
+    assert_eq!(change(&mut cluster, &Change::Remove(MemberId(1))), Err(Unanswered::Unchangeable));
+    assert_eq!(change(&mut cluster, &Change::Promote(MemberId(1))), Err(Unanswered::Unchangeable));
+}
+
+#[test]
+fn a_member_that_was_away_for_long_catches_up() {
+    let mut cluster = small(3, 5);
+    write(&mut cluster, 3);
+    cluster.crash(MemberId(3));
+    write(&mut cluster, 60);
+    cluster.start(MemberId(3));
+    cluster.run_until("3 has all that 1 has", |cluster| {
+        let version = |id| {
+            let replica = cluster.nodes[&MemberId(id)].replica.as_ref().expect("it is up");
+            replica.store().get(b"a").map(|key| key.version)
+        };
+        version(3) == version(1)
+    });
+}

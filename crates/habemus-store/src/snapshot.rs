@@ -1,0 +1,116 @@
+//! A store as bytes, and back.
+//!
+//! Only what does not follow from something else is written down: keys with their versions, and sessions with their
+//! deadlines. History, queues and whose keys are whose are found again when it is read.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::event::{KeyValue, Revision};
+use crate::keyspace::{Keyspace, Stamp, Version};
+use crate::queue::Queues;
+use crate::session::{SessionId, Sessions};
+use crate::store::Store;
+use crate::time::ClusterTime;
+
+/// The form of what is written. Whoever changes the form changes this number.
+const FORM: u32 = 1;
+
+/// Why bytes are no store.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    /// They were written in another form.
+    #[error("the snapshot has form {0}; this version reads form {FORM}")]
+    Form(u32),
+    /// They make no sense.
+    #[error("the snapshot is damaged: {0}")]
+    Damaged(String),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Written {
+    now: ClusterTime,
+    revision: Revision,
+    compacted: Revision,
+    keys: Vec<(Bytes, Vec<WrittenVersion>)>,
+    sessions: Vec<(SessionId, Duration, ClusterTime)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WrittenVersion {
+    since: Stamp,
+    state: Option<WrittenState>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WrittenState {
+    value: Bytes,
+    created: Revision,
+    version: u64,
+    session: Option<SessionId>,
+}
+
+impl Store {
+    /// The store as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let keys = self.keyspace.versions();
+        let written = Written {
+            now: self.now,
+            revision: self.keyspace.revision(),
+            compacted: self.keyspace.compacted(),
+            keys: keys.map(|(key, versions)| (key.clone(), versions.iter().map(write).collect())).collect(),
+            sessions: self.sessions.iter().map(|(id, it)| (id, it.ttl, it.deadline)).collect(),
+        };
+        let form = FORM.to_le_bytes().to_vec();
+        postcard::to_extend(&written, form).expect("memory takes whatever is written")
+    }
+
+    /// The store that was written as these bytes.
+    ///
+    /// # Errors
+    /// If they are no store.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Store, SnapshotError> {
+        let damaged = |what: &str| SnapshotError::Damaged(what.to_owned());
+        let (form, rest) = bytes.split_first_chunk().ok_or_else(|| damaged("it is too short"))?;
+        let form = u32::from_le_bytes(*form);
+        if form != FORM {
+            return Err(SnapshotError::Form(form));
+        }
+        let written: Written = postcard::from_bytes(rest).map_err(|error| damaged(&error.to_string()))?;
+        if written.keys.iter().any(|(_, versions)| !versions.is_sorted_by(|one, next| one.since < next.since))
+        {
+            return Err(damaged("the versions of a key are out of order"));
+        }
+        let keys = written.keys.into_iter().map(|(key, versions)| {
+            let versions = versions.into_iter().map(|version| read(&key, version)).collect();
+            (key, versions)
+        });
+        let keyspace = Keyspace::rebuild(written.revision, written.compacted, keys);
+        let mut sessions = Sessions::restore(written.sessions);
+        for key in keyspace.range(&crate::KeyRange::From(Bytes::new()), keyspace.revision()) {
+            sessions.attach(&key.key, None, key.session);
+        }
+        Ok(Store { now: written.now, queues: Queues::of(&keyspace), keyspace, sessions })
+    }
+}
+
+fn write(version: &Version) -> WrittenVersion {
+    let state = version.state.as_ref().map(|state| WrittenState {
+        value: state.value.clone(),
+        created: state.created,
+        version: state.version,
+        session: state.session,
+    });
+    WrittenVersion { since: version.since, state }
+}
+
+fn read(key: &Bytes, version: WrittenVersion) -> Version {
+    let since = version.since;
+    let state = version.state.map(|WrittenState { value, created, version, session }| {
+        Arc::new(KeyValue { key: key.clone(), value, created, modified: since.revision, version, session })
+    });
+    Version { since, state }
+}

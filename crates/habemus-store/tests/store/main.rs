@@ -1,0 +1,7 @@
+//! What the store promises, one sentence a test.
+
+mod queues;
+mod random;
+mod sessions;
+mod support;
+mod transactions;
