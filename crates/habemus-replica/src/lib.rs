@@ -17,6 +17,7 @@ mod member;
 mod outstanding;
 mod reads;
 mod replica;
+mod replicated;
 mod settings;
 mod wire;
 

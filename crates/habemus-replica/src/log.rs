@@ -9,6 +9,7 @@ use raft::{GetEntriesContext, RaftState, StorageError};
 use serde::{Deserialize, Serialize};
 
 use crate::member::{Member, MemberId, Members};
+use crate::settings::StartError;
 use crate::wire::{Entry, conf_state};
 
 /// What a member must never forget beside the log: for whom it voted, and what it knows to be committed.
@@ -33,7 +34,7 @@ pub struct StoredSnapshot {
     pub voters: Vec<MemberId>,
     /// Who only learned.
     pub learners: Vec<MemberId>,
-    /// Members and store, as [`Replicated`](crate::replica::Replicated) writes them.
+    /// Members and store, as [`Replicated`](crate::replicated::Replicated) writes them.
     pub data: Bytes,
 }
 
@@ -82,10 +83,33 @@ impl Recovered {
     pub fn first(members: impl IntoIterator<Item = (MemberId, Member)>) -> Recovered {
         let members: Members = members.into_iter().collect();
         let voters = members.keys().copied().collect();
-        let data = crate::replica::Replicated::new(members).to_bytes();
+        let data = crate::replicated::Replicated::new(members).to_bytes();
         let snapshot = StoredSnapshot { index: 1, term: 1, voters, learners: Vec::new(), data };
         let state = StoredState { term: 1, vote: 0, commit: 1 };
         Recovered { state, snapshot: Some(snapshot), entries: Vec::new() }
+    }
+
+    /// Whether entries, snapshot and state fit together.
+    pub(crate) fn check(&self) -> Result<(), StartError> {
+        let base = self.snapshot.as_ref().map_or((0, 0), |snapshot| (snapshot.index, snapshot.term));
+        let mut last = base;
+        for entry in &self.entries {
+            if entry.index != last.0 + 1 || entry.term < last.1 {
+                return Err(StartError::Damaged(format!("entry {} follows entry {}", entry.index, last.0)));
+            }
+            last = (entry.index, entry.term);
+        }
+        let commit = self.state.commit;
+        if commit > last.0 {
+            return Err(StartError::Damaged(format!(
+                "entries are committed up to {commit}, but end at {}",
+                last.0
+            )));
+        }
+        if self.snapshot.is_some() && self.state.term < last.1 {
+            return Err(StartError::Damaged("the log has seen later terms than the state".to_owned()));
+        }
+        Ok(())
     }
 
     /// What a member begins with that was added to a cluster.

@@ -3,13 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use bytes::Bytes;
 use habemus_store::{ClusterTime, Command, Store};
 use raft::eraftpb::{ConfChangeSingle, ConfChangeType, ConfChangeV2, Message, MessageType, Snapshot};
 use raft::{Config, RawNode, SnapshotStatus, StateRole};
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
-use serde::{Deserialize, Serialize};
 
 use crate::batch::{Batch, RequestId};
 use crate::clock::LeaderClock;
@@ -18,43 +16,9 @@ use crate::log::{Log, Recovered, StoredSnapshot, StoredState};
 use crate::member::{self, Change, Member, MemberId, Members};
 use crate::outstanding::Outstanding;
 use crate::reads::Reads;
+use crate::replicated::Replicated;
 use crate::settings::{Settings, StartError};
 use crate::wire::{Entry, EntryKind, Envelope, PeerMessage};
-
-/// What every member has, once it has applied the same log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Replicated {
-    members: Members,
-    /// Those who went; they do not come back.
-    removed: BTreeSet<MemberId>,
-    store: Store,
-}
-
-#[derive(Serialize, Deserialize)]
-struct WrittenReplicated {
-    members: Members,
-    removed: BTreeSet<MemberId>,
-    store: Vec<u8>,
-}
-
-impl Replicated {
-    pub(crate) fn new(members: Members) -> Replicated {
-        Replicated { members, removed: BTreeSet::new(), store: Store::new() }
-    }
-
-    pub(crate) fn to_bytes(&self) -> Bytes {
-        let (members, removed) = (self.members.clone(), self.removed.clone());
-        let written = WrittenReplicated { members, removed, store: self.store.to_bytes() };
-        postcard::to_extend(&written, Vec::new()).expect("memory takes whatever is written").into()
-    }
-
-    fn from_bytes(bytes: &[u8]) -> Result<Replicated, StartError> {
-        let damaged = |error: &dyn ToString| StartError::Damaged(error.to_string());
-        let written: WrittenReplicated = postcard::from_bytes(bytes).map_err(|error| damaged(&error))?;
-        let store = Store::from_bytes(&written.store).map_err(|error| damaged(&error))?;
-        Ok(Replicated { members: written.members, removed: written.removed, store })
-    }
-}
 
 /// One member of the service.
 pub struct Replica {
@@ -103,7 +67,7 @@ impl Replica {
             Some(snapshot) => Replicated::from_bytes(&snapshot.data)?,
             None => Replicated::new(Members::new()),
         };
-        check_recovered(recovered)?;
+        recovered.check()?;
         let applied = recovered.snapshot.as_ref().map_or(0, |snapshot| snapshot.index);
         let config = Config {
             id: settings.id.0,
@@ -620,27 +584,4 @@ impl Replica {
         all.set_changes(vec![single].into());
         all
     }
-}
-
-/// Whether entries, snapshot and state fit together.
-fn check_recovered(recovered: &Recovered) -> Result<(), StartError> {
-    let base = recovered.snapshot.as_ref().map_or((0, 0), |snapshot| (snapshot.index, snapshot.term));
-    let mut last = base;
-    for entry in &recovered.entries {
-        if entry.index != last.0 + 1 || entry.term < last.1 {
-            return Err(StartError::Damaged(format!("entry {} follows entry {}", entry.index, last.0)));
-        }
-        last = (entry.index, entry.term);
-    }
-    let commit = recovered.state.commit;
-    if commit > last.0 {
-        return Err(StartError::Damaged(format!(
-            "entries are committed up to {commit}, but end at {}",
-            last.0
-        )));
-    }
-    if recovered.snapshot.is_some() && recovered.state.term < last.1 {
-        return Err(StartError::Damaged("the log has seen later terms than the state".to_owned()));
-    }
-    Ok(())
 }

@@ -55,7 +55,7 @@ pub use error::StoreError;
 pub use event::{Event, KeyValue, Revised, Revision};
 pub use key_range::KeyRange;
 pub use queue::{Grant, Mode, QueueChange, Standing};
-pub use range::{Found, Order, Range, SortBy};
+pub use range::{Found, Range, SortBy, SortOrder};
 pub use session::{Session, SessionId};
 pub use snapshot::SnapshotError;
 pub use store::{Applied, Store};

@@ -20,7 +20,7 @@ pub struct Range {
     /// No more than so many.
     pub limit: Option<usize>,
     /// In which order, by what.
-    pub sort: Option<(SortBy, Order)>,
+    pub sort: Option<(SortBy, SortOrder)>,
     /// Only those created at or after this one.
     pub min_created: Option<Revision>,
     /// Only those created at or before this one.
@@ -50,7 +50,7 @@ pub enum SortBy {
 
 /// Which of two comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Order {
+pub enum SortOrder {
     /// The smaller one.
     Ascending,
     /// The larger one.
@@ -120,11 +120,11 @@ impl Range {
 }
 
 /// Sorts, and leaves those that are equal in the order of their keys.
-fn sort(keys: &mut [Arc<KeyValue>], by: SortBy, order: Order) {
-    fn sort_by<T: Ord>(keys: &mut [Arc<KeyValue>], order: Order, by: impl Fn(&KeyValue) -> T) {
+fn sort(keys: &mut [Arc<KeyValue>], by: SortBy, order: SortOrder) {
+    fn sort_by<T: Ord>(keys: &mut [Arc<KeyValue>], order: SortOrder, by: impl Fn(&KeyValue) -> T) {
         match order {
-            Order::Ascending => keys.sort_by_key(|key| by(key)),
-            Order::Descending => keys.sort_by_key(|key| Reverse(by(key))),
+            SortOrder::Ascending => keys.sort_by_key(|key| by(key)),
+            SortOrder::Descending => keys.sort_by_key(|key| Reverse(by(key))),
         }
     }
     match by {

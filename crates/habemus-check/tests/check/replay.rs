@@ -8,7 +8,7 @@ use habemus_trace::{Happening, Trace};
 use crate::help::model;
 
 /// Runs without end: the notes' Yo-Yo never stops, and no script goes on for ever.
-const ENDLESS: [&str; 3] = [
+const ENDLESS: [&str; 4] = [
     "yo-yo (as-printed) E2",
     "yo-yo (as-printed) agreement",
     "yo-yo (as-printed) eventual-accuracy",

@@ -1,8 +1,8 @@
 //! Transactions: all or nothing, decided before anything is written.
 
 use habemus_store::{
-    Answer, Command, Compare, Delete, KeyRange, MAX_OPERATIONS, Operand, Operation, Order, Outcome, Put,
-    Range, Relation, Revision, SessionId, SortBy, Store, StoreError, Txn, TxnAnswer,
+    Answer, Command, Compare, Delete, KeyRange, MAX_OPERATIONS, Operand, Operation, Outcome, Put, Range,
+    Relation, Revision, SessionId, SortBy, SortOrder, Store, StoreError, Txn, TxnAnswer,
 };
 
 use crate::support::*;
@@ -162,7 +162,7 @@ fn a_limit_leaves_out_and_says_so_and_counts_all() {
     }
     let range = Range {
         limit: Some(2),
-        sort: Some((SortBy::Value, Order::Descending)),
+        sort: Some((SortBy::Value, SortOrder::Descending)),
         ..Range::of(KeyRange::prefix("k"))
     };
     let found = store.range(&range).expect("it makes sense");
