@@ -1,7 +1,7 @@
 //! Mutation testing: algorithms that break a rule of their own, and whether anybody notices.
 //!
 //! *Planted* mutants are variants of the catalogue, each with a model that catches it. *Generated* ones need
-//! no line of the algorithm: behind [`Handlers`] every process is a number, and what a handler asks for is a
+//! no line of the algorithm: behind `Handlers` every process is a number, and what a handler asks for is a
 //! list of effects, so that one combinator changes any of them. What can be changed is found by watching the
 //! algorithm itself in its models: each kind of event, with each kind of message, timer and output that came
 //! of it.

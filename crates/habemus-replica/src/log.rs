@@ -34,7 +34,7 @@ pub struct StoredSnapshot {
     pub voters: Vec<MemberId>,
     /// Who only learned.
     pub learners: Vec<MemberId>,
-    /// Members and store, as [`Replicated`](crate::replicated::Replicated) writes them.
+    /// Members and store.
     pub data: Bytes,
 }
 
