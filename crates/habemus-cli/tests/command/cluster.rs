@@ -204,7 +204,9 @@ fn nodes_with_certificates_elect_and_leave_their_data_where_it_was_asked_for() {
     let data = directory.to_str().expect("a plain path");
     let arguments = ["cluster", "--algorithm", "majority", "-n", "3", "--tls", "--data", data];
     let output = habemus(&arguments, "wait leader\n");
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    // Who led when all knew it may have been succeeded when the console closed: then the end is open.
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{}", text(&output));
+    assert!(text(&output).contains("leads, and every live node knows it"), "{}", text(&output));
     assert!(directory.join("certs/node-2.pem").is_file() && directory.join("node-2/@main.stable").is_file());
     let output =
         habemus(&["certs", "--ids", "7", "--out", directory.join("certs").to_str().unwrap_or_default()], "");
