@@ -4,7 +4,10 @@
 //! makes the keys of all processes from their identifiers, so that a run repeats bit for bit. A real node takes an
 //! [`Ed25519`] with its own secret key and the others' public ones, from files.
 
+// Who may read a file is said in Unix's words; elsewhere, as in a browser, no key comes from one.
+#[cfg(unix)]
 mod files;
+#[cfg(unix)]
 pub use files::{KeysError, is_open_to_others, public_file, secret_file};
 
 use std::collections::BTreeMap;
