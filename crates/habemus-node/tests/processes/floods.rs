@@ -63,7 +63,8 @@ async fn the_head_of_a_request_has_a_bound() {
     assert!(!String::from_utf8_lossy(&answer).contains(" 200 "));
 }
 
-/// Four nodes, of which the fourth is a flood; the leader of the others leads before and after.
+/// Four nodes, of which the fourth is a flood; the leader of the others leads before and after. `HABEMUS_FLOOD=400`
+/// sends over so many connections, for ten times as long.
 #[tokio::test]
 async fn neither_requests_nor_frames_without_end_depose_a_leader() {
     let mut settings = Settings::new("majority", 1, [1, 2, 3, 4]);
@@ -92,15 +93,25 @@ async fn neither_requests_nor_frames_without_end_depose_a_leader() {
         greetings.push(hello);
     }
     let address = node.http().expect("it serves").to_owned();
+    let connections = std::env::var("HABEMUS_FLOOD").ok().and_then(|text| text.parse().ok());
+    let rounds = if connections.is_some() { 500 } else { 50 };
     let mut flood = JoinSet::new();
-    for _ in 0..100 {
+    for _ in 0..connections.unwrap_or(100) {
         let address = address.clone();
         flood.spawn(async move {
             let mut stream = TcpStream::connect(address).await.expect("it serves");
             // It may hang up in the midst of it.
-            let _ = stream.write_all(QUESTION.repeat(50).as_bytes()).await;
-            let mut answers = Vec::new();
-            let _ = timeout(std::time::Duration::from_millis(200), stream.read_to_end(&mut answers)).await;
+            let (mut answers, mut questions) = stream.split();
+            let ask = async {
+                for _ in 0..rounds {
+                    questions.write_all(QUESTION.as_bytes()).await?;
+                }
+                questions.shutdown().await
+            };
+            let mut read = Vec::new();
+            let listen = timeout(LONG, answers.read_to_end(&mut read));
+            let (_, _) = tokio::join!(ask, listen);
+            read.windows(15).filter(|part| part == b"HTTP/1.1 200 OK").count()
         });
     }
     for hello in &greetings {
@@ -109,7 +120,8 @@ async fn neither_requests_nor_frames_without_end_depose_a_leader() {
             assert!(peer.say(Body::Open { name: String::new() }).await);
         }
     }
-    flood.join_all().await;
+    let answered: usize = flood.join_all().await.into_iter().sum();
+    assert!(answered > 0, "it was a flood of questions");
     let now = timeout(LONG, node.overview()).await.expect("it reacts").expect("it lives");
     assert_eq!((now.leader, now.term), (Some(leader), term));
 }

@@ -156,3 +156,27 @@ async fn a_request_that_is_taken_back_does_not_keep_the_lock() {
     .expect("its turn comes");
     timeout(LONG, locks.acquire("door")).await.expect("nobody is inside").unwrap();
 }
+
+/// What reads its terminal from the background is stopped by the kernel; a shell with job control puts `node &` there.
+#[test]
+fn a_node_in_the_background_of_a_terminal_is_not_stopped_for_reading_it() {
+    let scratch = Scratch::new();
+    let node = command(&scratch, &[]);
+    let words = std::iter::once(node.get_program()).chain(node.get_args());
+    let words: Vec<String> = words.map(|word| format!("'{}'", word.display())).collect();
+    let shell =
+        format!("set -m; {} & read word; grep State: /proc/$!/status; kill $!; wait", words.join(" "));
+    // Should it be stopped after all, it says nothing, and the test ends all the same.
+    let mut terminal = Command::new("timeout");
+    terminal
+        .args(["60", "script", "--quiet", "--return", "--command", &shell, "/dev/null"])
+        .env("SHELL", "/bin/sh");
+    terminal.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut terminal = Process(terminal.spawn().expect("script is part of every Debian"));
+    let shown = BufReader::new(terminal.0.stdout.take().expect("it is piped"));
+    let mut lines = shown.lines().map(|line| line.expect("it is text"));
+    lines.find(|line| line.contains("cannot reach a peer")).expect("it has begun, and goes on");
+    terminal.0.stdin.take().expect("it is piped").write_all(b"go\n").expect("the shell reads");
+    let state = lines.find(|line| line.starts_with("State:")).expect("the shell was heard, not the node");
+    assert!(!state.contains("T (stopped)"), "{state}");
+}
