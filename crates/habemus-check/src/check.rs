@@ -6,6 +6,7 @@ use habemus::Process;
 use habemus::catalogue::{self, Request, Setup, Visitor};
 use habemus_trace::Origin;
 
+use crate::certificate::certify;
 use crate::error::CheckError;
 use crate::facts::SystemFacts;
 use crate::fit::fit;
@@ -52,6 +53,21 @@ pub fn check_system<P: Process>(
     Erase.visit(setup.clone()).check(setting, handle)
 }
 
+/// The certificate of a check: what another program needs to recompute its counts and verdicts, as lines of
+/// JSON. Every state is told apart and every order of events explored, whatever the setting says.
+///
+/// # Errors
+/// If the system cannot be made or explored, if timers run by clocks, or if there are more states than the
+/// setting allows.
+pub fn certificate(
+    request: &Request<'_>,
+    setting: &Setting,
+    handle: &CheckHandle,
+) -> Result<String, CheckError> {
+    let chosen = catalogue::build(request).and_then(|chosen| chosen.accept(Erase));
+    chosen.map_err(CheckError::Setup)?.certify(setting, handle)
+}
+
 /// Takes a system for one of numbers: all that is compiled for each algorithm.
 pub(crate) struct Erase;
 
@@ -79,6 +95,18 @@ impl ErasedSystem {
         let setting = fit(&self.facts, setting)?;
         let selection = Selection::new(&self.facts, &setting)?;
         self.check_reproducibly(&setting, &selection, handle)
+    }
+
+    fn certify(&self, setting: &Setting, handle: &CheckHandle) -> Result<String, CheckError> {
+        let setting = fit(&self.facts, setting)?;
+        if setting.timers.speed().is_some() {
+            let reason = "a certificate holds no clocks: it is for other timers than timed ones";
+            return Err(CheckError::Unfit(reason.to_owned()));
+        }
+        let setting = Setting { reduction: false, symmetry: false, threads: 1, ..setting };
+        let selection = Selection::new(&self.facts, &setting)?;
+        let system = Numbered::new(&self.facts, (self.handlers)(), &setting, &selection.checked);
+        certify(&World::new(system, setting, Rates::Loose), &selection, handle)
     }
 
     /// Checks, and checks again on one thread where a violation is to be told: which of several threads comes first to a

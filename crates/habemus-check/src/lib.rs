@@ -30,6 +30,7 @@
 //! ```
 
 mod branch;
+mod certificate;
 mod check;
 mod cycle;
 mod environment;
@@ -69,7 +70,7 @@ mod words;
 mod world;
 mod zone;
 
-pub use check::{check, check_system};
+pub use check::{certificate, check, check_system};
 pub use error::CheckError;
 pub use fit::MAX_PROCESSES;
 pub use handle::CheckHandle;

@@ -51,6 +51,11 @@ impl Memo {
         self.len += 1;
     }
 
+    /// Everything that was kept.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = ((u32, u32), (u32, u32))> {
+        self.slots.iter().filter(|slot| slot.key.0 != FREE).map(|slot| (slot.key, slot.value))
+    }
+
     /// Where the key is, or the free slot where it belongs.
     #[inline]
     fn slot_of(&self, key: (u32, u32)) -> usize {

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::memo::Memo;
 use crate::numbered::Numbered;
 use crate::protocol::{Cause, Reaction, Trouble};
+use crate::world::Shown;
 
 /// Threads lock a part at a time. A power of two.
 const PARTS: usize = 16;
@@ -115,6 +116,28 @@ impl<'w> Reflexes<'w> {
         Ok(reflex)
     }
 
+    /// Every reaction that was asked for: the local state, the cause, and a reaction for each choice.
+    pub(crate) fn known_reactions(&self) -> Vec<(u32, (&'static str, u32), Vec<Shown>)> {
+        let shown = |((local, code), (first, last)): ((u32, u32), (u32, u32))| {
+            let reactions = (first..last).map(|index| self.show(self.at(index)));
+            (local, name(code), reactions.collect())
+        };
+        let mut all: Vec<_> = self.known.indices.iter().map(shown).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Every reaction that was asked for of a process that crashes in the midst of it.
+    pub(crate) fn known_halfways(&self) -> Vec<((u32, u32, usize, u32), Shown)> {
+        let mut all: Vec<_> = self.halfways.iter().map(|(&key, &reflex)| (key, self.show(reflex))).collect();
+        all.sort_unstable();
+        all
+    }
+
+    fn show(&self, reflex: Reflex) -> Shown {
+        (reflex.local, self.sends_of(reflex).to_vec(), reflex.observations)
+    }
+
     #[inline]
     pub(crate) fn at(&self, index: u32) -> Reflex {
         self.known.reflexes[index as usize]
@@ -186,4 +209,10 @@ fn code(cause: Cause) -> u32 {
     };
     assert!(which < 1 << 29, "fewer than 2²⁹ messages fit into memory");
     which << 3 | kind
+}
+
+/// The kind of a cause that has this number, and which it is.
+fn name(code: u32) -> (&'static str, u32) {
+    let kinds = ["item", "timer", "client", "crash", "start", "recover", "suspect", "restore"];
+    (kinds[(code & 7) as usize], code >> 3)
 }

@@ -23,12 +23,14 @@ mod canonical;
 mod faults;
 mod local_transition;
 mod successors;
+mod tables;
 mod terms;
 mod time;
 mod timed;
 mod worker;
 
 pub(crate) use successors::{Expansion, Successors};
+pub(crate) use tables::{Shown, Tables};
 use timed::Timetable;
 pub(crate) use worker::Worker;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use habemus::catalogue::{self, Request, Setup};
 use habemus::property::Population;
 use habemus::{Address, DEFAULT_PULSE, Id, Process, System};
-use habemus_check::{CheckError, CheckHandle, CheckReport, Properties, Setting, Start, check};
+use habemus_check::{CheckError, CheckHandle, CheckReport, Properties, Setting, Start, certificate, check};
 
 /// A model to be checked, in few words.
 #[derive(Clone, Debug)]
@@ -63,7 +63,16 @@ impl Model {
     }
 
     pub(crate) fn run_under(&self, handle: &CheckHandle) -> Result<CheckReport, CheckError> {
-        let request = Request {
+        check(&self.request(), &self.setting, handle)
+    }
+
+    pub(crate) fn certificate(&self) -> String {
+        let certificate = certificate(&self.request(), &self.setting, &CheckHandle::default());
+        certificate.expect("the model makes sense, and ends")
+    }
+
+    fn request(&self) -> Request<'_> {
+        Request {
             algorithm: self.algorithm,
             ids: self.ids.iter().copied().map(Id).collect(),
             shape: None,
@@ -72,8 +81,7 @@ impl Model {
             pulse: DEFAULT_PULSE,
             seed: 1,
             signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
-        };
-        check(&request, &self.setting, handle)
+        }
     }
 
     pub(crate) fn run(&self) -> CheckReport {

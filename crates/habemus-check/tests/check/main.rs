@@ -2,6 +2,7 @@
 
 mod any_entries;
 mod catalogue;
+mod certificate;
 mod clock_shift;
 mod faults;
 mod guarantees;
@@ -10,6 +11,7 @@ mod leases;
 mod mutants;
 mod oracle;
 mod pulses;
+mod recheck;
 mod reduction;
 mod replay;
 mod rival;

@@ -29,6 +29,7 @@ use crate::{Outcome, interrupt, output, show};
   habemus check anonymous-ring --property uniqueness --draw svg --out two-leaders.svg
   habemus check exhibits/s4-quorum-amnesia.toml --memory 8G
   habemus check bully --partitions 1 --property uniqueness --trace split.jsonl --scenario split.toml
+  habemus check bully --crashes 1 --all-properties --certificate bully.jsonl
   habemus run --replay split.jsonl
   habemus run split.toml --draw text")]
 #[command(mut_arg("processes", |arg| arg.help("How many processes; their identifiers are 1 to N [default: 3]")))]
@@ -131,6 +132,9 @@ pub(crate) struct Check {
     /// Write it to a file as a scenario that the simulator plays, in which a script calls every event.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     scenario: Option<PathBuf>,
+    /// Write what another program needs to recompute the counts and verdicts, nothing left out, as JSON lines.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    certificate: Option<PathBuf>,
     /// Draw a run that breaks a property [default: text].
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
     draw: Option<Format>,
@@ -191,6 +195,10 @@ impl Check {
         let report = habemus_check::check(&request, &setting, &handle);
         drop(progress);
         let report = report?;
+        if let Some(path) = &self.certificate {
+            let certificate = habemus_check::certificate(&request, &setting, &handle)?;
+            output::write_file(path, |file| file.write_all(certificate.as_bytes()))?;
+        }
         self.publish(&scenario, &setting, &report)?;
         Ok(outcome(&report))
     }
