@@ -79,10 +79,6 @@ impl CliError {
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
                 source.unknown_at(&Location::message(*cue), "kind of message", kind, &known).into()
             }
-            RunError::Script(CueError::NotScripted { cue, .. }) => {
-                let help = "set model = \"scripted\" in [network]".to_owned();
-                source.error_at(&Location::command(*cue), error.to_string(), Some(help)).into()
-            }
             RunError::Script(CueError::UnknownProcess { .. }) => {
                 source.error_at(&Location::value("ids"), error.to_string(), None).into()
             }

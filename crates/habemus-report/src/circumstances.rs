@@ -93,9 +93,10 @@ impl<'a> Harm<'a> {
                     MessageFate::Deliver => {}
                     MessageFate::Duplicate => self.add(Fault::Duplication),
                     MessageFate::Lose => self.add(Fault::Loss),
+                    MessageFate::Delay(by) => self.add_if(!by.is_zero(), Fault::WrongTimeouts),
                 }
             }
-            // On a scripted network nothing else says whether what it waited for was still under way.
+            // Nothing else says whether what it waited for was still under way.
             Action::Fire { .. } => self.add(Fault::WrongTimeouts),
         }
     }

@@ -70,14 +70,6 @@ pub enum CueError {
         /// Those that there are.
         known: Vec<String>,
     },
-    /// Messages and timers are called where they do not wait for it.
-    #[error("'{action}' makes sense on a scripted network only: on any other, nothing waits for the script")]
-    NotScripted {
-        /// Which line of the script, counted from 0.
-        cue: usize,
-        /// What it does.
-        action: String,
-    },
 }
 
 /// The first dozen identifiers: a system may have a million.

@@ -15,7 +15,7 @@ pub fn know_kinds(scenario: &Scenario, known: &[&str]) -> Result<(), CueError> {
             TriggerKind::Sends(kind) | TriggerKind::Receives(kind) => Some((index, kind)),
             _ => None,
         },
-        Occasion::At(_) => None,
+        Occasion::At(_) | Occasion::After(_) => None,
     });
     match waited_for.find(|(_, kind)| !known.contains(&kind.as_str())) {
         Some((cue, kind)) if !known.is_empty() => Err(CueError::UnknownKind {

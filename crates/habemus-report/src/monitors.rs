@@ -9,7 +9,7 @@ use habemus::property::{End, Monitor, Observation, Population, Verdict, Violatio
 use crate::property_line::PropertyLine;
 
 /// The monitors of a problem, and what broke each.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Monitors<Q: Problem>(Vec<(Q::Monitor, Option<Violation>)>);
 
 impl<Q: Problem> Monitors<Q> {

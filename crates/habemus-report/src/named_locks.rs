@@ -46,10 +46,10 @@ fn refuse_what_makes_no_sense(scenario: &Scenario, locks: &BTreeSet<String>) -> 
         let why = format!("'{bad}' will not do as a name: use at most 64 letters, digits, - and _");
         return refuse(&why);
     }
-    if scenario.script.iter().any(|cue| matches!(cue.occasion, Occasion::When(_))) {
+    if scenario.script.iter().any(|cue| matches!(cue.occasion, Occasion::When(_) | Occasion::After(_))) {
         return refuse(
             "where locks have names each is a run of its own, and what happens in one cannot be waited for in the \
-             others: give the action a time instead of 'when'",
+             others: give the action a time instead of 'when' or 'after'",
         );
     }
     if scenario.expect.entered.is_some() {

@@ -176,6 +176,8 @@ pub enum Occasion {
     At(Duration),
     /// As soon as this happens; the action takes place at once, before anything else of the same step.
     When(Trigger),
+    /// When so many events have taken place, lines of the script among them, before the next one.
+    After(u64),
 }
 
 /// Something that an action can wait for.
@@ -271,7 +273,7 @@ pub enum Action {
         /// Whom.
         restored: u64,
     },
-    /// Something happens to a message that waits for it, on a scripted network.
+    /// Something happens to a message that is on its way.
     Message {
         /// What.
         fate: MessageFate,
@@ -279,10 +281,11 @@ pub enum Action {
         from: u64,
         /// To whom.
         to: u64,
-        /// Which of those that wait on this link, counted from 1 in the order in which they were sent.
+        /// Which of those on this link, counted from 1: on a scripted network in the order in which they were sent, on
+        /// any other in the order in which they would arrive.
         nth: u32,
     },
-    /// A timer that waits for it runs out, on a scripted network.
+    /// A running timer runs out now.
     Fire {
         /// Whose.
         process: u64,
@@ -300,11 +303,13 @@ pub enum MessageFate {
     Duplicate,
     /// It is lost.
     Lose,
+    /// It arrives so much later, and what must not overtake it too.
+    Delay(Duration),
 }
 
 impl Action {
-    /// Whether it makes sense on a scripted network only, where messages and timers wait to be called.
-    pub fn needs_scripted_network(&self) -> bool {
+    /// Whether it picks a message or a timer out of those that there are: only a simulation has them all in its hand.
+    pub fn picks(&self) -> bool {
         matches!(self, Action::Message { .. } | Action::Fire { .. })
     }
 }

@@ -4,7 +4,7 @@ use habemus::Address;
 use rustc_hash::FxHashMap;
 
 /// Values of some processes. The table knows only places, whatever the values are, and so is compiled once.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ByProcess<T> {
     places: FxHashMap<Address, usize>,
     values: Vec<Option<T>>,

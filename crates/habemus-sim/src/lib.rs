@@ -21,6 +21,8 @@ mod quorum;
 mod run;
 mod shrink;
 mod simulation;
+#[cfg(feature = "stepper")]
+mod stepper;
 mod sweep;
 mod time;
 mod timers;
@@ -37,7 +39,9 @@ pub use queue::Queue;
 pub use quorum::{ProtocolRuns, Sampled, run_quorum, sample_quorum};
 pub use run::{run, run_controlled, run_system};
 pub use shrink::{Shrunk, shrink};
-pub use simulation::{Control, Limits, Simulation, Stop};
+pub use simulation::{Control, Limits, Refusal, Simulation, Stop};
+#[cfg(feature = "stepper")]
+pub use stepper::{ActError, Links, PendingEvent, PendingKind, ProcessState, Stepper, stepper};
 pub use sweep::{Failure, SweepReport, Sweeping, Tally, sweep, sweep_part};
 pub use time::{Time, nanos};
 pub use watch::{Attention, CLOCK_LIMIT, Observed, Stamp, TRACE_LIMIT, Watch};

@@ -33,7 +33,7 @@ pub(crate) enum Changed {
 }
 
 /// The links between the processes, and what is wrong with them at present.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Network {
     model: scenario::TimeModel,
     latency: Latency,
@@ -51,7 +51,7 @@ pub(crate) struct Network {
 }
 
 /// How messages on one link are kept in order.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Order {
     /// Not at all; or the latency is constant, which keeps them in order by itself.
     Free,
@@ -196,6 +196,36 @@ impl Network {
         };
         *last = arrival.max(*last);
         *last
+    }
+
+    /// A message on this link has been put off until then: what is sent from now on must not overtake it.
+    pub(crate) fn put_off(&mut self, (from, to): Link, until: Time) {
+        let last = match &mut self.order {
+            Order::Free => return,
+            Order::BySender(last) => &mut last[from.index()],
+            Order::ByLink(last) => last.entry((from, to)).or_default(),
+        };
+        *last = until.max(*last);
+        self.disturbed = true;
+        self.decide_plain();
+    }
+
+    /// Whether messages on one link arrive in the order in which they were sent.
+    pub(crate) fn is_fifo(&self) -> bool {
+        !matches!(self.order, Order::Free)
+    }
+
+    /// What is promised about time.
+    pub(crate) fn model(&self) -> scenario::TimeModel {
+        self.model
+    }
+
+    /// The links that carry nothing at present.
+    #[cfg(feature = "stepper")]
+    pub(crate) fn cut_links(&self) -> Vec<Link> {
+        let mut links: Vec<Link> = self.cut.iter().copied().collect();
+        links.sort_unstable();
+        links
     }
 
     /// Whether the link carries nothing at present.

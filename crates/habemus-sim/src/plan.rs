@@ -8,9 +8,7 @@ use std::time::Duration;
 
 use habemus::{Address, Id, Problem, ProblemKind, Process, Status, Suspicion, System};
 use habemus_report::CueError;
-use habemus_scenario::{
-    Action, Cue, Latency, MessageFate, Occasion, Scenario, TimeModel, Trigger, TriggerKind,
-};
+use habemus_scenario::{Action, Cue, Latency, MessageFate, Occasion, Scenario, Trigger, TriggerKind};
 
 use crate::network::Link;
 use crate::time::{Time, nanos};
@@ -21,6 +19,17 @@ pub(crate) struct Plan {
     /// In the order of time.
     pub(crate) timed: Vec<(Time, Deed)>,
     pub(crate) triggered: Vec<Triggered>,
+    /// What waits for a number of events, the first last.
+    pub(crate) counted: Vec<Counted>,
+}
+
+/// A deed that waits for a number of events.
+#[derive(Clone, Debug)]
+pub(crate) struct Counted {
+    /// Which line of the script it is.
+    pub(crate) line: usize,
+    pub(crate) events: u64,
+    pub(crate) deed: Deed,
 }
 
 /// An [`Action`], ready to be done.
@@ -115,21 +124,21 @@ fn in_order_of_time(script: &[Cue]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..script.len()).collect();
     order.sort_by_key(|&index| match script[index].occasion {
         Occasion::At(time) => Some(time),
-        Occasion::When(_) => None,
+        Occasion::When(_) | Occasion::After(_) => None,
     });
     order
 }
 
 impl Plan {
     pub(crate) fn new(scenario: &Scenario, surroundings: &Surroundings<'_>) -> Result<Self, CueError> {
-        let mut plan = Plan { timed: Vec::new(), triggered: Vec::new() };
+        let mut plan = Plan { timed: Vec::new(), triggered: Vec::new(), counted: Vec::new() };
         for index in in_order_of_time(&scenario.script) {
             let Cue { occasion, action } = &scenario.script[index];
-            if action.needs_scripted_network() && scenario.network.model != TimeModel::Scripted {
-                return Err(CueError::NotScripted { cue: index, action: action.to_string() });
-            }
             let deed = surroundings.deed(index, action)?;
             match occasion {
+                Occasion::After(events) => {
+                    plan.counted.push(Counted { line: index, events: *events, deed });
+                }
                 Occasion::At(time) => plan.timed.push((nanos(*time), deed)),
                 Occasion::When(Trigger { process, what, nth }) => plan.triggered.push(Triggered {
                     line: index,
@@ -140,6 +149,9 @@ impl Plan {
                 }),
             }
         }
+        // Of those for the same number, the first line is the first to be taken from the end.
+        plan.counted.reverse();
+        plan.counted.sort_by_key(|counted| std::cmp::Reverse(counted.events));
         Ok(plan)
     }
 
@@ -225,7 +237,7 @@ impl Surroundings<'_> {
         links.iter().map(|(from, to)| Ok((self.address(*from)?, self.address(*to)?))).collect()
     }
 
-    fn deed(&self, cue: usize, action: &Action) -> Result<Deed, CueError> {
+    pub(crate) fn deed(&self, cue: usize, action: &Action) -> Result<Deed, CueError> {
         let to_each = |ids: &[u64], deed| Ok(Deed::Processes(self.addresses(ids)?, deed));
         Ok(match action {
             Action::Command { word, processes } => {

@@ -59,8 +59,17 @@ pub(crate) fn prepare_system<P: Process>(
     Prepare { scenario, purpose }.visit(setup)
 }
 
+#[cfg(feature = "stepper")]
+use crate::stepper::Steps;
+
+/// What is asked of a simulation that is taken step by step: nothing, where none is.
+#[cfg(not(feature = "stepper"))]
+pub(crate) trait Steps {}
+#[cfg(not(feature = "stepper"))]
+impl<P: Process> Steps for Simulation<P, Watch<P::Problem>> {}
+
 /// A simulation that is watched.
-pub(crate) trait Run {
+pub(crate) trait Run: Steps {
     /// Starts and runs it until it is over or a limit is reached.
     fn run(&mut self, limits: Limits<'_>) -> Stop;
     /// The virtual time.

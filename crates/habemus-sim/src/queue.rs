@@ -19,7 +19,7 @@ const FEW: usize = 64;
 const KEEP: usize = 64;
 
 /// Events ordered by time, first in first out among equals.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Queue<T> {
     /// No event lies before this.
     now: u64,

@@ -77,9 +77,20 @@ fn report(
     played: &Scenario,
     control: Option<&Control>,
 ) -> Result<Report, RunError> {
-    let deadline = deadline(played);
-    let limits = Limits { control, ..limits(played, prepared.perpetual, deadline) };
+    let limits = Limits { control, ..limits(played, prepared.perpetual, deadline(played)) };
     let stop = prepared.simulation.run(limits);
+    conclude(prepared, scenario, played, stop)
+}
+
+/// Says what came of a run that ended like this.
+pub(crate) fn conclude(
+    prepared: Prepared,
+    scenario: &Scenario,
+    played: &Scenario,
+    stop: Stop,
+) -> Result<Report, RunError> {
+    let deadline = deadline(played);
+    let limits = limits(played, prepared.perpetual, deadline);
     let ended = match stop {
         Stop::Quiet => Ended::AtRest,
         Stop::Agreed | Stop::Time | Stop::Events => Ended::AsAsked,
@@ -125,7 +136,7 @@ fn scenario_line(scenario: &Scenario, line: usize) -> String {
 fn last_fault(scenario: &Scenario) -> Time {
     let timed = scenario.script.iter().filter_map(|cue| match cue.occasion {
         Occasion::At(time) => Some(nanos(time)),
-        Occasion::When(_) => None,
+        Occasion::When(_) | Occasion::After(_) => None,
     });
     let settled = match scenario.network.model {
         TimeModel::PartiallySynchronous { gst, .. } => nanos(gst),
@@ -135,11 +146,11 @@ fn last_fault(scenario: &Scenario) -> Time {
 }
 
 /// By when everything is expected to hold, if anybody has said so.
-fn deadline(scenario: &Scenario) -> Option<Time> {
+pub(crate) fn deadline(scenario: &Scenario) -> Option<Time> {
     scenario.expect.within.map(|within| last_fault(scenario).saturating_add(nanos(within)))
 }
 
-fn limits(scenario: &Scenario, perpetual: bool, deadline: Option<Time>) -> Limits<'static> {
+pub(crate) fn limits(scenario: &Scenario, perpetual: bool, deadline: Option<Time>) -> Limits<'static> {
     let default = last_fault(scenario).saturating_add(if perpetual { PEACE } else { PATIENCE });
     let asked = match scenario.until {
         Until::Time(time) => nanos(time),

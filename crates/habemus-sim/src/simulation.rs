@@ -1,9 +1,13 @@
 //! The simulation: processes, virtual time, and the loop that brings the one to the other.
 
+mod calls;
+mod counted;
 mod events;
 mod faults;
 mod limits;
 mod stage;
+#[cfg(feature = "stepper")]
+mod steps;
 
 use std::time::Duration;
 
@@ -20,6 +24,7 @@ use crate::plan::{Plan, Surroundings};
 use crate::queue::Queue;
 use crate::time::{Time, nanos};
 use crate::timers::Timers;
+pub use calls::Refusal;
 pub use limits::{Control, Limits, Stop};
 use stage::Stage;
 
@@ -35,6 +40,7 @@ const NEAR: usize = 1 << 20;
 const LOOK_UP: u64 = 1 << 14;
 
 /// Something that will happen at a process.
+#[derive(Clone)]
 enum Pending<P: Process, S> {
     Deliver {
         from: Address,
@@ -63,6 +69,7 @@ impl<P: Process, S> Pending<P, S> {
     }
 }
 
+#[derive(Clone)]
 struct Rare<P: Process> {
     at: Address,
     /// The life of the process for which it is meant.
@@ -70,6 +77,7 @@ struct Rare<P: Process> {
     what: RareEvent<P>,
 }
 
+#[derive(Clone)]
 enum RareEvent<P: Process> {
     /// What the oracle detector says, unless it is no longer true by then.
     Truth(Suspicion),
@@ -80,6 +88,7 @@ enum RareEvent<P: Process> {
 
 /// A process. Whatever most events do not need lies elsewhere: of a million processes, many should find room in
 /// the cache. It is aligned so that a small one does not lie across two lines of it.
+#[derive(Clone)]
 #[repr(align(32))]
 struct Slot<P> {
     /// `None` while it is down.
@@ -105,7 +114,7 @@ impl LocalClock {
 }
 
 /// What the clients of a lock do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Clients {
     workload: scenario::Workload,
     /// How many more times each process asks.
@@ -152,6 +161,7 @@ impl Circumstances {
 }
 
 /// A running system.
+#[derive(Clone)]
 pub struct Simulation<P: Process, O: Observer<P>> {
     system: System<P>,
     slots: Vec<Slot<P>>,
@@ -271,9 +281,12 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         };
         let until_agreed = limits.until == Until::Agree;
         // When to look up from the work: nothing else need be asked after each event.
-        let mut look_up = last.min(self.events + LOOK_UP);
+        let mut look_up = self.next_look_up(last);
         let far_apart = size_of::<Slot<P>>() * self.slots.len() > NEAR;
         loop {
+            if self.events < last && self.play_counted(last) {
+                look_up = self.next_look_up(last);
+            }
             let scripted = self.plan.timed.get(self.played).map(|(time, _)| *time);
             if scripted.is_none() && self.stage.is_some() {
                 self.leave_stage();
@@ -312,7 +325,8 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                     if limits.interrupted(self.events) {
                         return Stop::Interrupted;
                     }
-                    look_up = last.min(self.events + LOOK_UP);
+                    self.play_counted(last);
+                    look_up = self.next_look_up(last);
                 }
                 if until_agreed && self.script_is_over() && self.observer.agreed() {
                     return Stop::Agreed;
@@ -370,12 +384,19 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     /// The lines of the script whose occasion has not come, counted from 0.
     pub fn unmet(&self) -> Vec<usize> {
-        self.plan.triggered.iter().map(|waiting| waiting.line).collect()
+        let counted = self.plan.counted.iter().map(|counted| counted.line);
+        self.plan.triggered.iter().map(|waiting| waiting.line).chain(counted).collect()
     }
 
     /// Whoever watches.
     pub fn observer(&self) -> &O {
         &self.observer
+    }
+
+    /// Whoever watches, to be asked for what it has written.
+    #[cfg(feature = "stepper")]
+    pub(crate) fn observer_mut(&mut self) -> &mut O {
+        &mut self.observer
     }
 
     /// Ends the simulation and gives the observer back.
@@ -404,7 +425,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     }
 
     fn script_is_over(&self) -> bool {
-        self.played == self.plan.timed.len()
+        self.played == self.plan.timed.len() && self.plan.counted.is_empty()
     }
 
     fn play_next(&mut self, time: Time) {

@@ -4,7 +4,7 @@
 use habemus::Address;
 
 /// The running timers of all processes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Timers<T> {
     /// By process: each timer with the number that tells it from its predecessors. It reaches up to the last
     /// process that ever set one: an algorithm without timers pays nothing.
@@ -46,6 +46,11 @@ impl<T: Clone + Eq> Timers<T> {
         if let Some(timers) = self.running.get_mut(at.index()) {
             timers.clear();
         }
+    }
+
+    /// Whether the timer with this number runs, being neither cancelled nor replaced.
+    pub(crate) fn runs(&self, at: Address, number: u32) -> bool {
+        self.running.get(at.index()).is_some_and(|timers| timers.iter().any(|(_, other)| *other == number))
     }
 
     /// A timer has run out; says whether it still counts, being neither cancelled nor replaced.

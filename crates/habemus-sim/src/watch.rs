@@ -4,6 +4,8 @@
 
 mod messages;
 mod settled;
+#[cfg(feature = "stepper")]
+mod so_far;
 
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write};
@@ -56,7 +58,7 @@ pub enum Attention {
 }
 
 /// Watches a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Watch<Q: Problem> {
     population: Population,
     statistics: Statistics,
@@ -221,7 +223,7 @@ impl<Q: Problem> Watch<Q> {
             // It has the words of its sending; they are written only once.
             let sent = writer.records().get(stamp.record as usize);
             let label = match sent.map(|sent| &sent.what) {
-                Some(Happening::Send { label, .. }) => label.clone(),
+                Some(Happening::Send { label, message, .. }) if *message == stamp.number => label.clone(),
                 _ => label(message.value, words),
             };
             Happening::Deliver {

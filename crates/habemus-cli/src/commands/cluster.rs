@@ -12,7 +12,7 @@ use habemus_node::cluster::play::EndReason;
 use habemus_node::cluster::{self, Blueprint, ClusterError, Program, play};
 use habemus_node::{Facts, NodeReport, SupervisorCommand, certs, facts};
 use habemus_report::{Ended, Ending, JudgeError, Report, judge};
-use habemus_scenario::{Expectations, Parsed, Scenario, TimeModel, TopologyChoice, units};
+use habemus_scenario::{Expectations, Occasion, Parsed, Scenario, TimeModel, TopologyChoice, units};
 use habemus_trace::Happening;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -325,10 +325,11 @@ fn check(scenario: &Scenario, facts: &Facts) -> Result<(), CliError> {
         return Err(CliError::new(format!("a cluster has at most {MAX_NODES} nodes on one machine")));
     }
     if scenario.network.model == TimeModel::Scripted
-        || scenario.script.iter().any(|cue| cue.action.needs_scripted_network())
+        || scenario.script.iter().any(|cue| cue.action.picks() || matches!(cue.occasion, Occasion::After(_)))
     {
         return Err(CliError::help(
-            "real messages and timers wait for no script: a scripted network can only be simulated",
+            "real messages and timers wait for no script, and nobody counts the events of all nodes: what picks one of \
+             them or waits for their number can only be simulated",
             "habemus run plays it",
         ));
     }

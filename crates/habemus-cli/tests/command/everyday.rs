@@ -348,12 +348,7 @@ fn a_run_without_end_is_repeated_but_not_scripted() {
 }
 
 #[test]
-fn what_calls_messages_needs_a_scripted_network() {
-    let called =
-        file("called.toml", "algorithm = \"bully\"\nprocesses = 3\nscript = [\"1ms deliver 1->2\"]\n");
-    let errors = refuses(&["run", &called]);
-    assert!(errors.contains("scripted network only") && errors.contains("called.toml:3"), "{errors}");
-    // A call for what is not there is a failure of its own.
+fn a_call_for_a_message_that_is_not_there_is_a_failure_of_its_own() {
     let called = file(
         "missed.toml",
         "algorithm = \"bully\"\nprocesses = 3\nscript = [\"1ms deliver 1->2\"]\n[network]\nmodel = \

@@ -40,6 +40,7 @@ pub(super) fn read(parser: &mut Parser<'_>) -> Result<(Action, Range<usize>), Sc
         "deliver" => message(parser, MessageFate::Deliver)?,
         "duplicate" => message(parser, MessageFate::Duplicate)?,
         "lose" => message(parser, MessageFate::Lose)?,
+        "delay" => delay(parser)?,
         "fire" => {
             let process = parser.process("the process whose timer it is")?;
             Action::Fire { process, timer: parser.rest("a timer, as traces show it: `fire 2 NoAnswer`")? }
@@ -93,6 +94,17 @@ fn message(parser: &mut Parser<'_>, fate: MessageFate) -> Result<Action, ScriptE
         return Err(ScriptError::new(span, "a message goes one way: write for example `deliver 1->2`"));
     };
     Ok(Action::Message { fate, from, to, nth: nth.unwrap_or(1) })
+}
+
+/// `1->2 by 50ms`.
+fn delay(parser: &mut Parser<'_>) -> Result<Action, ScriptError> {
+    let mut action = message(parser, MessageFate::Lose)?;
+    parser.expect_word("by", "delay 1->2 by 50ms")?;
+    let by = parser.duration()?;
+    if let Action::Message { fate, .. } = &mut action {
+        *fate = MessageFate::Delay(by);
+    }
+    Ok(action)
 }
 
 /// Any other word is a command of the problem, unless it does not look like one and resembles a fault.

@@ -1,7 +1,7 @@
 //! The language of scripts: `20ms crash 5`, `when 3 sends Ok: pause 3`.
 //!
 //! A line is an occasion and an action. An occasion is a time, or `when`, something that happens, and a
-//! colon. An action is a fault (see [`FAULTS`]) or a command of the algorithm's problem, such as `elect 4`;
+//! colon, or `after 17 events:`. An action is a fault (see [`FAULTS`]) or a command of the algorithm's problem, such as `elect 4`;
 //! which commands there are is not known here, so any other word is taken for one.
 
 use std::ops::Range;
@@ -39,6 +39,7 @@ pub const FAULTS: &[&str] = &[
     "deliver",
     "duplicate",
     "lose",
+    "delay",
     "fire",
 ];
 
@@ -99,7 +100,7 @@ pub fn parse_action(text: &str, processes: &Processes<'_>) -> Result<Action, Scr
     Ok(action)
 }
 
-/// Reads an occasion: `20ms`, or `when 3 sends Ok` with or without the colon.
+/// Reads an occasion: `20ms`, or `when 3 sends Ok` or `after 17 events` with or without the colon.
 ///
 /// # Errors
 /// If it is none, or names a process that does not exist.

@@ -10,6 +10,13 @@ use crate::scenario::{Occasion, Trigger, TriggerKind};
 
 /// The occasion at the beginning of a line, and where the kind of message is for which it waits.
 pub(super) fn read(parser: &mut Parser<'_>) -> Result<(Occasion, Option<Range<usize>>), ScriptError> {
+    if parser.take_word("after") {
+        let occasion = after(parser)?;
+        if parser.take(TokenKind::Sign(':')).is_none() {
+            return Err(parser.expected("a colon and an action, as in `after 17 events: crash 3`"));
+        }
+        return Ok((occasion, None));
+    }
     if !parser.take_word("when") {
         return Ok((time(parser)?, None));
     }
@@ -23,6 +30,11 @@ pub(super) fn read(parser: &mut Parser<'_>) -> Result<(Occasion, Option<Range<us
 
 /// An occasion without an action behind it.
 pub(super) fn read_alone(parser: &mut Parser<'_>) -> Result<Occasion, ScriptError> {
+    if parser.take_word("after") {
+        let occasion = after(parser)?;
+        parser.take(TokenKind::Sign(':'));
+        return Ok(occasion);
+    }
     if !parser.take_word("when") {
         return time(parser);
     }
@@ -34,10 +46,19 @@ pub(super) fn read_alone(parser: &mut Parser<'_>) -> Result<Occasion, ScriptErro
 const NTH: &str = "to wait for a later time, write `when 3 sends Ok for the 2nd time: crash 3`";
 const MESSAGE: &str = "a kind of message such as `Election`";
 
+/// `17 events`.
+fn after(parser: &mut Parser<'_>) -> Result<Occasion, ScriptError> {
+    let (events, _) = parser.identifier("a number of events, as in `after 17 events: crash 3`")?;
+    if !parser.take_word("event") {
+        parser.expect_word("events", "after 17 events: crash 3")?;
+    }
+    Ok(Occasion::After(events))
+}
+
 fn time(parser: &mut Parser<'_>) -> Result<Occasion, ScriptError> {
     let word = parser.peek_text();
     if parser.peek().is_none_or(|token| token.kind == TokenKind::Word) {
-        let error = parser.expected("a time such as `20ms`, or `when`");
+        let error = parser.expected("a time such as `20ms`, or `when`, or `after`");
         return Err(match word {
             "at" => error.with_help("write the time alone, as in `20ms crash 5`"),
             _ if FAULTS.contains(&word) => error.with_help(format!("say when, as in `20ms {word} 5`")),
@@ -47,7 +68,7 @@ fn time(parser: &mut Parser<'_>) -> Result<Occasion, ScriptError> {
     let time = parser.duration()?;
     if parser.peek_text() == ":" {
         let error = parser.expected("an action right after the time");
-        return Err(error.with_help("only `when …` ends with a colon"));
+        return Err(error.with_help("only `when …` and `after …` end with a colon"));
     }
     Ok(Occasion::At(time))
 }

@@ -17,6 +17,8 @@ impl fmt::Display for Occasion {
         match self {
             Occasion::At(time) => f.write_str(&show_duration(*time)),
             Occasion::When(trigger) => write!(f, "when {trigger}:"),
+            Occasion::After(1) => f.write_str("after 1 event:"),
+            Occasion::After(events) => write!(f, "after {events} events:"),
         }
     }
 }
@@ -87,10 +89,15 @@ pub(crate) fn show_action(action: &Action, everyone: &[u64]) -> String {
                 MessageFate::Deliver => "deliver",
                 MessageFate::Duplicate => "duplicate",
                 MessageFate::Lose => "lose",
+                MessageFate::Delay(_) => "delay",
             };
-            match nth {
+            let message = match nth {
                 0 | 1 => format!("{word} {from}->{to}"),
                 nth => format!("{word} {nth}{} {from}->{to}", ordinal_ending(*nth)),
+            };
+            match fate {
+                MessageFate::Delay(by) => format!("{message} by {}", show_duration(*by)),
+                _ => message,
             }
         }
         Action::Fire { process, timer } => format!("fire {process} {timer}"),

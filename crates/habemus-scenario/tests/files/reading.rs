@@ -255,6 +255,8 @@ fn every_occasion_has_its_meaning() {
         ("when 2 leaves:", when(Some(2), TriggerKind::Leaves, 1)),
         ("when 2 decides:", when(Some(2), TriggerKind::Decides, 1)),
         ("when 2 crashes:", when(Some(2), TriggerKind::Crashes, 1)),
+        ("after 17 events:", Occasion::After(17)),
+        ("after 1 event:", Occasion::After(1)),
         ("when 2 suspects:", when(Some(2), TriggerKind::Suspects, 1)),
     ] {
         assert_eq!(cue(&format!("{text} crash 1")).occasion, occasion, "{text}");
@@ -299,6 +301,7 @@ fn every_action_has_its_meaning() {
         ("deliver 3rd 1->2", message(MessageFate::Deliver, 3)),
         ("duplicate 1 -> 2", message(MessageFate::Duplicate, 1)),
         ("lose 2nd 1->2", message(MessageFate::Lose, 2)),
+        ("delay 2nd 1->2 by 50ms", message(MessageFate::Delay(milliseconds(50)), 2)),
         ("fire 2 Retry(3, @1) ", Action::Fire { process: 2, timer: "Retry(3, @1)".to_owned() }),
     ] {
         assert_eq!(action(text), meaning, "{text}");

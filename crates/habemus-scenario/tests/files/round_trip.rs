@@ -204,8 +204,11 @@ fn latency(dice: &mut Dice) -> Latency {
 }
 
 fn cue(dice: &mut Dice, ids: &[u64]) -> Cue {
-    let occasion =
-        if dice.once_in(2) { Occasion::At(time(dice)) } else { Occasion::When(trigger(dice, ids)) };
+    let occasion = match dice.below(5) {
+        0 | 1 => Occasion::At(time(dice)),
+        2 | 3 => Occasion::When(trigger(dice, ids)),
+        _ => Occasion::After(dice.below(100)),
+    };
     Cue { occasion, action: action(dice, ids) }
 }
 
@@ -259,7 +262,9 @@ fn action(dice: &mut Dice, ids: &[u64]) -> Action {
         },
         _ => match processes.as_slice() {
             [from, to, ..] => {
-                let fate = *dice.pick(&[MessageFate::Deliver, MessageFate::Duplicate, MessageFate::Lose]);
+                let delayed = MessageFate::Delay(time(dice));
+                let fates = [MessageFate::Deliver, MessageFate::Duplicate, MessageFate::Lose, delayed];
+                let fate = *dice.pick(&fates);
                 Action::Message { fate, from: *from, to: *to, nth: 1 + dice.below(23) as u32 }
             }
             _ => Action::Crash(processes),

@@ -13,6 +13,7 @@ use crate::time::Time;
 const PAUSE: Time = 1_000_000;
 
 /// What waits for its cue.
+#[derive(Clone)]
 pub(super) struct Stage<P: Process, S> {
     /// Messages on their way, in the order in which they were sent.
     messages: Vec<Waiting<P, S>>,
@@ -20,6 +21,7 @@ pub(super) struct Stage<P: Process, S> {
     timers: Vec<(Address, P::Timer, u32, Time)>,
 }
 
+#[derive(Clone)]
 struct Waiting<P: Process, S> {
     link: Link,
     message: P::Message,
@@ -41,8 +43,20 @@ impl<P: Process, S> Stage<P, S> {
         self.timers.push((at, timer, number, due));
     }
 
+    /// The messages that wait, in the order in which they were sent.
+    #[cfg(feature = "stepper")]
+    pub(super) fn messages(&self) -> impl Iterator<Item = (Link, &P::Message, &S)> {
+        self.messages.iter().map(|waiting| (waiting.link, &waiting.message, &waiting.stamp))
+    }
+
+    /// The timers that wait.
+    #[cfg(feature = "stepper")]
+    pub(super) fn timers(&self) -> &[(Address, P::Timer, u32, Time)] {
+        &self.timers
+    }
+
     /// Where the message is that is the `nth` of its link, counted from 1.
-    fn find(&self, link: Link, nth: u32) -> Option<usize> {
+    pub(super) fn find(&self, link: Link, nth: u32) -> Option<usize> {
         let on_link = self.messages.iter().enumerate().filter(|(_, waiting)| waiting.link == link);
         on_link.map(|(index, _)| index).nth(nth.max(1) as usize - 1)
     }
@@ -51,7 +65,10 @@ impl<P: Process, S> Stage<P, S> {
 impl<P: Process, O: Observer<P>> Simulation<P, O> {
     /// The script calls a message.
     pub(super) fn call_message(&mut self, fate: MessageFate, link: Link, nth: u32) {
-        let Some(stage) = &mut self.stage else { return };
+        let Some(stage) = &mut self.stage else { return self.call_queued_message(fate, link, nth) };
+        if let MessageFate::Delay(_) = fate {
+            return self.miss("on a scripted network nothing arrives by itself that could be delayed");
+        }
         let Some(index) = stage.find(link, nth) else {
             let (from, to) = (self.system.id_of(link.0), self.system.id_of(link.1));
             return self.miss(&format!("no such message was on its way from {from} to {to}"));
@@ -70,7 +87,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     /// The script calls a timer.
     pub(super) fn call_timer(&mut self, at: Address, label: &str) {
-        let Some(stage) = &mut self.stage else { return };
+        let Some(stage) = &mut self.stage else { return self.call_queued_timer(at, label) };
         let called = |(other, timer, ..): &(Address, P::Timer, u32, Time)| {
             *other == at && format!("{timer:?}") == label
         };
@@ -95,7 +112,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         }
     }
 
-    fn miss(&mut self, what: &str) {
+    pub(super) fn miss(&mut self, what: &str) {
         let at = habemus_scenario::units::show_duration(std::time::Duration::from_nanos(self.now));
         self.missed.push(format!("the script calls at {at}, but {what}"));
     }

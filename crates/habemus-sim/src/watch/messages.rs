@@ -4,7 +4,7 @@ use habemus::Address;
 use habemus_report::Statistics;
 
 /// The messages of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Messages {
     sent: u64,
     by_kind: Vec<(&'static str, u64)>,
@@ -82,9 +82,9 @@ impl Messages {
     }
 
     /// Fills in what statistics say of messages.
-    pub(super) fn fill_in(self, statistics: &mut Statistics) {
+    pub(super) fn fill_in(&self, statistics: &mut Statistics) {
         statistics.messages = self.sent;
-        statistics.by_kind = self.by_kind.into_iter().map(|(kind, count)| (kind.to_owned(), count)).collect();
+        statistics.by_kind = self.by_kind.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect();
         statistics.background = self.background;
         statistics.bytes = self.bytes;
         statistics.largest = self.largest;

@@ -5,7 +5,7 @@ use habemus::{Address, Problem, Status};
 use crate::observer::Notice;
 
 /// Who still waits for something.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Settled {
     /// Leaders elected, entries made, decisions taken.
     pub(super) done: u64,

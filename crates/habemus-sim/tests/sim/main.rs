@@ -1,6 +1,7 @@
 //! The simulator over whole systems: every algorithm under many seeds, sizes and faults.
 
 mod agreements;
+mod calls;
 mod detectors;
 mod determinism;
 mod elections;
@@ -10,4 +11,6 @@ mod faults;
 mod mutexes;
 mod quality;
 mod services;
+#[cfg(feature = "stepper")]
+mod stepper;
 mod support;

@@ -389,7 +389,7 @@ fn all_errors_are_reported_in_the_order_of_the_file() {
             "f.toml:1:1: the algorithm is missing: write for example `algorithm = \"bully\"`",
             "f.toml:1:1: unknown key `sede`: did you mean `seed`?",
             "f.toml:3:22: there is no process 4: the processes are 1..3",
-            "f.toml:3:27: expected a time such as `20ms`, or `when`, found `soon`",
+            "f.toml:3:27: expected a time such as `20ms`, or `when`, or `after`, found `soon`",
             "f.toml:5:10: there is no process 9: the processes are 1..3",
         ]
     );

@@ -30,14 +30,14 @@ fn the_script_as_a_whole() {
 
 #[test]
 fn occasions() {
-    assert_eq!(script_error(""), "f.toml:3:12: expected a time such as `20ms`, or `when`, found nothing");
+    assert_eq!(script_error(""), "f.toml:3:12: expected a time such as `20ms`, or `when`, or `after`, found nothing");
     assert_eq!(
         script_error("crash 5"),
-        "f.toml:3:12: expected a time such as `20ms`, or `when`, found `crash`"
+        "f.toml:3:12: expected a time such as `20ms`, or `when`, or `after`, found `crash`"
     );
     assert_eq!(
         script_error("at 5ms crash 5"),
-        "f.toml:3:12: expected a time such as `20ms`, or `when`, found `at`"
+        "f.toml:3:12: expected a time such as `20ms`, or `when`, or `after`, found `at`"
     );
     assert_eq!(
         script_error("20 crash 5"),
