@@ -7,6 +7,7 @@ use habemus::catalogue::{self, Request, Setup, Visitor};
 use habemus_trace::Origin;
 
 use crate::certificate::certify;
+use crate::counts::{ExplorationCounts, count};
 use crate::error::CheckError;
 use crate::facts::SystemFacts;
 use crate::fit::fit;
@@ -68,6 +69,20 @@ pub fn certificate(
     chosen.map_err(CheckError::Setup)?.certify(setting, handle)
 }
 
+/// Counts states with every reduction that the setting allows, without each one of those that make a difference, and with none:
+/// numbers that another program can be compared with. Nothing is judged.
+///
+/// # Errors
+/// As [`check`].
+pub fn counts(
+    request: &Request<'_>,
+    setting: &Setting,
+    handle: &CheckHandle,
+) -> Result<Vec<ExplorationCounts>, CheckError> {
+    let chosen = catalogue::build(request).and_then(|chosen| chosen.accept(Erase));
+    chosen.map_err(CheckError::Setup)?.count(setting, handle)
+}
+
 /// Takes a system for one of numbers: all that is compiled for each algorithm.
 pub(crate) struct Erase;
 
@@ -107,6 +122,16 @@ impl ErasedSystem {
         let selection = Selection::new(&self.facts, &setting)?;
         let system = Numbered::new(&self.facts, (self.handlers)(), &setting, &selection.checked);
         certify(&World::new(system, setting, Rates::Loose), &selection, handle)
+    }
+
+    fn count(&self, setting: &Setting, handle: &CheckHandle) -> Result<Vec<ExplorationCounts>, CheckError> {
+        let setting = fit(&self.facts, setting)?;
+        let selection = Selection::new(&self.facts, &setting)?;
+        let make = |setting: &Setting| {
+            let system = Numbered::new(&self.facts, (self.handlers)(), setting, &selection.checked);
+            World::new(system, setting.clone(), Rates::Loose)
+        };
+        count(&setting, &make, handle)
     }
 
     /// Checks, and checks again on one thread where a violation is to be told: which of several threads comes first to a

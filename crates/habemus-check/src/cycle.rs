@@ -5,6 +5,7 @@ use std::cell::Cell;
 use crate::explore::{Explored, Stop, memory};
 use crate::handle::CheckHandle;
 use crate::protocol::Trouble;
+use crate::search::Search;
 use crate::visited::{SHARDS, StateId, Visited};
 use crate::world::{Successors, Worker, World};
 
@@ -123,24 +124,22 @@ impl Steps<'_> {
     fn collect(&mut self, state: StateId, to: &mut Vec<StateId>) -> Result<(), Trouble> {
         let row = self.explored.visited.state(state);
         let first = to.len();
-        if self.explored.search.reduction {
-            if let Some(process) = self.worker.ample_process(&row)? {
-                self.worker.expand_ample(&row, process, &mut self.successors)?;
-                self.find(to);
-                // As in exploration: one of these steps must have led to where nobody had been.
-                let depth = self.explored.depth_of(state);
-                if to[first..].iter().any(|&next| self.explored.depth_of(next) > depth) {
-                    return Ok(());
-                }
-                to.truncate(first);
-            }
-            if row[self.world.environment_at()] == 0 {
-                self.worker.expand_blocks(&row, &mut self.successors)?;
-                self.find(to);
+        let Search { ample_sets, blocks, .. } = self.explored.search;
+        if ample_sets && let Some(process) = self.worker.ample_process(&row)? {
+            self.worker.expand_ample(&row, process, &mut self.successors)?;
+            self.find(to);
+            // As in exploration: one of these steps must have led to where nobody had been.
+            let depth = self.explored.depth_of(state);
+            if to[first..].iter().any(|&next| self.explored.depth_of(next) > depth) {
                 return Ok(());
             }
+            to.truncate(first);
         }
-        self.worker.expand(&row, &mut self.successors)?;
+        if blocks && row[self.world.environment_at()] == 0 {
+            self.worker.expand_blocks(&row, &mut self.successors)?;
+        } else {
+            self.worker.expand(&row, &mut self.successors)?;
+        }
         self.find(to);
         Ok(())
     }

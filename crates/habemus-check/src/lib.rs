@@ -32,6 +32,7 @@
 mod branch;
 mod certificate;
 mod check;
+mod counts;
 mod cycle;
 mod environment;
 mod error;
@@ -70,7 +71,8 @@ mod words;
 mod world;
 mod zone;
 
-pub use check::{certificate, check, check_system};
+pub use check::{certificate, check, check_system, counts};
+pub use counts::ExplorationCounts;
 pub use error::CheckError;
 pub use fit::MAX_PROCESSES;
 pub use handle::CheckHandle;
@@ -78,6 +80,6 @@ pub use replay::{Replay, ReplayError, replay};
 pub use report::{CheckReport, CheckVerdict, CheckedProperty, Extent, SometimesLine};
 pub use selection::NEED_CLOCKS;
 pub use setting::{
-    ANY_NUMBER, Budget, DeliveryOrder, MAX_DRIFT, MAX_FAULTS, Properties, Setting, Speed, Spill, Start,
-    Timers,
+    ANY_NUMBER, Budget, DeliveryOrder, MAX_DRIFT, MAX_FAULTS, Properties, Reduction, Setting, Speed, Spill,
+    Start, Timers,
 };

@@ -16,7 +16,7 @@ use crate::intern::Interner;
 use crate::local::{Body, Item, Local, Running};
 use crate::protocol::{Cause, Reacted, Reaction, Trouble};
 use crate::rate::Rate;
-use crate::setting::{ANY_NUMBER, Setting, Speed};
+use crate::setting::{ANY_NUMBER, Reduction, Setting, Speed};
 use crate::watching::{Sight, Watch};
 
 mod after;
@@ -66,7 +66,7 @@ impl Numbered {
             items: Interner::new(),
             is_shift_invariant: symmetry::is_shift_invariant(&*handlers, setting),
             is_rotation_symmetric: symmetry::is_rotation_symmetric(facts, &*handlers, setting),
-            is_term_invariant: setting.symmetry && handlers.is_term_invariant(),
+            is_term_invariant: setting.uses(Reduction::Terms) && handlers.is_term_invariant(),
             facts: facts.clone(),
             handlers,
             keeps_durations: setting.timers.have_order(),

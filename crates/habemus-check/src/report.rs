@@ -8,6 +8,7 @@ use habemus_report::grouped;
 use habemus_trace::Trace;
 use serde::Serialize;
 
+use crate::counts::ExplorationCounts;
 use crate::explore::Stop;
 use crate::facts::Property;
 use crate::handlers::Never;
@@ -55,6 +56,9 @@ pub struct CheckReport {
     pub never: Vec<String>,
     /// What else the reader should know.
     pub remarks: Vec<String>,
+    /// Counts with and without each reduction, if they were asked for ([`counts`](crate::counts)).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<ExplorationCounts>,
 }
 
 /// How far a check went.
@@ -222,6 +226,7 @@ pub(crate) fn report(
         sometimes: sometimes.map(reached).collect(),
         never: world.system.handlers.never().iter().filter_map(|never| show_never(world, never)).collect(),
         remarks: remarks(world, searched),
+        counts: Vec::new(),
     }
 }
 

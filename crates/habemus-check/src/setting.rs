@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use habemus::catalogue::{Circumstances, Entry, Fault, Timing};
 use habemus::{Address, ProblemKind};
+use serde::Serialize;
 
 /// Of entries: there is no limit. It can be explored to the end only where states come back.
 pub const ANY_NUMBER: u32 = u32::MAX;
@@ -39,6 +40,8 @@ pub struct Setting {
     /// Whether to merge states that are equal up to a rotation of all processes, up to a shift of all logical
     /// clocks, or up to the names of terms, where processes have that symmetry.
     pub symmetry: bool,
+    /// One reduction of either kind that is not used even so.
+    pub without: Option<Reduction>,
     /// How many threads explore.
     pub threads: usize,
     /// Steps from the beginning beyond which nothing is explored.
@@ -77,11 +80,52 @@ impl Default for Setting {
             liveness: true,
             reduction: true,
             symmetry: true,
+            without: None,
             threads: 1,
             max_depth: None,
             max_states: None,
             max_memory: None,
             spill: None,
+        }
+    }
+}
+
+impl Setting {
+    /// Whether a reduction may be used where it applies.
+    pub(crate) fn uses(&self, reduction: Reduction) -> bool {
+        let kind = match reduction {
+            Reduction::PartialOrder | Reduction::InvisibleDeliveries => self.reduction,
+            Reduction::Rotation | Reduction::ClockShift | Reduction::Terms => self.symmetry,
+        };
+        kind && self.without != Some(reduction)
+    }
+}
+
+/// What can be left out. The first two are about orders of events, the others about states that are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reduction {
+    /// Ample sets: the steps of one process before those of all others.
+    PartialOrder,
+    /// Deliveries of which nothing comes at once, merged with the receiver's next visible step.
+    InvisibleDeliveries,
+    /// States that are equal up to a rotation of all processes.
+    Rotation,
+    /// States that are equal up to a shift of all logical clocks.
+    ClockShift,
+    /// States that are equal up to the names of terms.
+    Terms,
+}
+
+impl Reduction {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reduction::PartialOrder => "partial order",
+            Reduction::InvisibleDeliveries => "invisible deliveries",
+            Reduction::Rotation => "rotation",
+            Reduction::ClockShift => "clock shift",
+            Reduction::Terms => "terms",
         }
     }
 }

@@ -172,15 +172,16 @@ impl<'w> Explorer<'w> {
 
     /// Collects the successors of a state that are to be explored.
     fn expand(&mut self, state: &[u32], to: &mut Successors, highs: &[usize]) -> Result<Expanded, Trouble> {
-        if !self.worker.search.reduction {
-            return self.worker.expand(state, to).map(Expanded::Wholly);
-        }
-        if self.reduce(state, to, highs)? {
+        let Search { ample_sets, blocks, .. } = self.worker.search;
+        if ample_sets && self.reduce(state, to, highs)? {
             return Ok(Expanded::Ample);
         }
         let may_fail = state[self.world.environment_at()] != 0;
-        let expansion =
-            if may_fail { self.worker.expand(state, to) } else { self.worker.expand_blocks(state, to) };
+        let expansion = if blocks && !may_fail {
+            self.worker.expand_blocks(state, to)
+        } else {
+            self.worker.expand(state, to)
+        };
         expansion.map(Expanded::Wholly)
     }
 

@@ -20,7 +20,7 @@ use crate::facts::SystemFacts;
 use crate::handlers::{Effect, Handled, Handlers, Part};
 use crate::local::{Body, Item, Local};
 use crate::protocol::{Cause, Trouble};
-use crate::setting::Setting;
+use crate::setting::{Reduction, Setting};
 
 /// A change of all that names a time or an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ const WHOLLY_SHIFTED: usize = 1_000;
 /// Whether states of this system that differ by a shift of all clocks are one.
 pub(super) fn is_shift_invariant(handlers: &dyn Handlers, setting: &Setting) -> bool {
     // Who starts again begins with a time of its own, whatever the others' are.
-    setting.symmetry && setting.budget.recoveries == 0 && handlers.is_shift_invariant()
+    setting.uses(Reduction::ClockShift) && setting.budget.recoveries == 0 && handlers.is_shift_invariant()
 }
 
 /// Whether states of this system that differ by a rotation are one: the processes say so, and neither the network nor
@@ -55,7 +55,8 @@ pub(super) fn is_rotation_symmetric(facts: &SystemFacts, handlers: &dyn Handlers
     let nobody_fails = setting.budget.crashes == 0 && setting.budget.suspicions == 0;
     // Who is better suited to lead is somebody, too.
     let all_alike = facts.population.preference.is_none();
-    n > 1 && setting.symmetry && nobody_fails && all_alike && handlers.is_rotation_symmetric() && is_even()
+    let may_be = n > 1 && setting.uses(Reduction::Rotation) && nobody_fails && all_alike;
+    may_be && handlers.is_rotation_symmetric() && is_even()
 }
 
 impl Numbered {

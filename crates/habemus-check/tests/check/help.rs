@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use habemus::catalogue::{self, Request, Setup};
 use habemus::property::Population;
 use habemus::{Address, DEFAULT_PULSE, Id, Process, System};
-use habemus_check::{CheckError, CheckHandle, CheckReport, Properties, Setting, Start, certificate, check};
+use habemus_check::{
+    CheckError, CheckHandle, CheckReport, ExplorationCounts, Properties, Setting, Start, certificate, check,
+    counts,
+};
 
 /// A model to be checked, in few words.
 #[derive(Clone, Debug)]
@@ -69,6 +72,10 @@ impl Model {
     pub(crate) fn certificate(&self) -> String {
         let certificate = certificate(&self.request(), &self.setting, &CheckHandle::default());
         certificate.expect("the model makes sense, and ends")
+    }
+
+    pub(crate) fn counts(&self) -> Vec<ExplorationCounts> {
+        counts(&self.request(), &self.setting, &CheckHandle::default()).expect("the model makes sense")
     }
 
     fn request(&self) -> Request<'_> {

@@ -4,6 +4,7 @@ mod any_entries;
 mod catalogue;
 mod certificate;
 mod clock_shift;
+mod counts;
 mod faults;
 mod guarantees;
 mod help;

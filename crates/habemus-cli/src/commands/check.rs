@@ -109,6 +109,9 @@ pub(crate) struct Check {
     /// logical clocks, or up to the names of terms.
     #[arg(long, help_heading = "Exploration")]
     no_symmetry: bool,
+    /// Count the states once more without each reduction, and with none.
+    #[arg(long, help_heading = "Exploration")]
+    counts: bool,
     /// How many threads explore [default: as many as there are cores]; with several, another counterexample of
     /// the same length may be told each time if there are more than a million states.
     #[arg(long, value_name = "T", help_heading = "Exploration")]
@@ -194,7 +197,10 @@ impl Check {
         });
         let report = habemus_check::check(&request, &setting, &handle);
         drop(progress);
-        let report = report?;
+        let mut report = report?;
+        if self.counts {
+            report.counts = habemus_check::counts(&request, &setting, &handle)?;
+        }
         if let Some(path) = &self.certificate {
             let certificate = habemus_check::certificate(&request, &setting, &handle)?;
             output::write_file(path, |file| file.write_all(certificate.as_bytes()))?;

@@ -45,7 +45,28 @@ pub(crate) fn check(scenario: &Scenario, setting: &Setting, report: &CheckReport
     for remark in &report.remarks {
         text.push_str(&wrap("note: ", remark, WIDTH));
     }
+    text.push_str(&counts(report));
     text.push_str(&verdict(setting, report));
+    text
+}
+
+/// How many states there are with and without each reduction.
+fn counts(report: &CheckReport) -> String {
+    let Some(all) = report.counts.first() else { return String::new() };
+    let mut text = format!("{:>16} {:>16} {:>8}  reductions\n", "states", "transitions", "depth");
+    for line in &report.counts {
+        let left: Vec<&str> = line.reductions.iter().map(|reduction| reduction.name()).collect();
+        let what = match all.reductions.iter().find(|reduction| !line.reductions.contains(reduction)) {
+            _ if left.is_empty() => "none".to_owned(),
+            None => left.join(", "),
+            Some(missing) => format!("without {}", missing.name()),
+        };
+        let bound = if line.complete { "" } else { "≥ " };
+        let states = format!("{bound}{}", grouped(line.states));
+        let (transitions, depth) = (grouped(line.transitions), grouped(u64::from(line.depth)));
+        let _ = writeln!(text, "{states:>16} {transitions:>16} {depth:>8}  {what}");
+    }
+    text.push('\n');
     text
 }
 
