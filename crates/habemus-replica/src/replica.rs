@@ -413,6 +413,10 @@ impl Replica {
         member::change(&mut self.replicated.members, &change);
         if let Change::Remove(id) = change {
             self.replicated.removed.insert(id);
+            // The engine takes for granted that whoever leads is a member.
+            if id == self.settings.id && self.node.raft.state == StateRole::Leader {
+                self.node.raft.become_follower(self.node.raft.term, raft::INVALID_ID);
+            }
         }
         let request = self.pending.remove(&request).map(|_| request);
         self.effects.push(Effect::Changed { request, change });

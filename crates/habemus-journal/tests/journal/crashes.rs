@@ -5,8 +5,8 @@ use habemus_replica::{Recovered, Write};
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
-use crate::cruel::Cruel;
 use crate::support::*;
+use habemus_dst::CruelDisk;
 
 enum Step {
     Write(Write),
@@ -48,7 +48,7 @@ fn tell(found: &Recovered) -> String {
 }
 
 fn play(seed: u64) {
-    let disk = Cruel::new(seed);
+    let disk = CruelDisk::new(seed);
     let mut random = Pcg32::new(seed, 2);
     let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
     let mut known = first();

@@ -3,12 +3,12 @@
 use habemus_journal::{Disk, Files, Journal, JournalError};
 use habemus_replica::{Recovered, StoredState, Write};
 
-use crate::cruel::Cruel;
 use crate::support::*;
+use habemus_dst::CruelDisk;
 
 #[test]
 fn what_was_written_is_found_again() {
-    let disk = Cruel::new(0);
+    let disk = CruelDisk::new(0);
     let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
     let mut known = first();
     for index in 0..100 {
@@ -23,7 +23,7 @@ fn what_was_written_is_found_again() {
 
 #[test]
 fn several_writes_are_one_and_later_entries_replace_earlier_ones() {
-    let disk = Cruel::new(0);
+    let disk = CruelDisk::new(0);
     let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
     let writes = [write(2, 5, 2), write(4, 2, 3)];
     journal.write(&writes).expect("the disk works");
@@ -36,7 +36,7 @@ fn several_writes_are_one_and_later_entries_replace_earlier_ones() {
 
 #[test]
 fn a_snapshot_that_was_received_begins_the_log_anew() {
-    let disk = Cruel::new(0);
+    let disk = CruelDisk::new(0);
     let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
     journal.write(&[write(2, 60, 2)]).expect_err("a batch is no longer than a segment");
     let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
@@ -52,7 +52,7 @@ fn a_snapshot_that_was_received_begins_the_log_anew() {
 
 #[test]
 fn a_snapshot_of_ones_own_makes_room_and_keeps_what_came_after() {
-    let disk = Cruel::new(0);
+    let disk = CruelDisk::new(0);
     let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
     let mut known = first();
     for index in 0..60 {
@@ -72,7 +72,7 @@ fn a_snapshot_of_ones_own_makes_room_and_keeps_what_came_after() {
 
 #[test]
 fn what_need_not_be_durable_comes_with_the_next_that_must() {
-    let disk = Cruel::new(0);
+    let disk = CruelDisk::new(0);
     let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
     let commit = StoredState { term: 1, vote: 0, commit: 9 };
     journal.write(&[Write { state: Some(commit), ..Write::default() }]).expect("the disk works");
@@ -84,8 +84,8 @@ fn what_need_not_be_durable_comes_with_the_next_that_must() {
 }
 
 /// A journal of a few batches in one segment, and where each of them begins.
-fn short() -> Cruel {
-    let disk = Cruel::new(0);
+fn short() -> CruelDisk {
+    let disk = CruelDisk::new(0);
     let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
     for index in 0..5 {
         journal.write(&[write(2 + index, 1, 2)]).expect("the disk works");
@@ -124,7 +124,7 @@ fn a_damaged_snapshot_is_refused() {
 
 #[test]
 fn a_missing_segment_is_missed() {
-    let disk = Cruel::new(0);
+    let disk = CruelDisk::new(0);
     let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
     for index in 0..60 {
         journal.write(&[write(2 + 3 * index, 3, 2)]).expect("the disk works");

@@ -102,3 +102,16 @@ fn a_member_that_was_away_for_long_catches_up() {
         version(3) == version(1)
     });
 }
+
+#[test]
+fn a_leader_that_is_removed_steps_down_and_the_others_go_on() {
+    let mut cluster = small(3, 4);
+    write(&mut cluster, 5);
+    let leader = cluster.leader().expect("nothing goes wrong here");
+    change(&mut cluster, &Change::Remove(leader)).expect("it makes sense");
+    assert!(!cluster.replica(leader).expect("it is up").role().leads);
+    cluster.run_until("another one leads", |cluster| cluster.leader().is_some_and(|other| other != leader));
+    let origin = cluster.leader().expect("one leads");
+    let request = cluster.propose(origin, Command::Put(Put::new("b", "after"))).expect("it leads");
+    assert!(matches!(cluster.outcome(request), Outcome::Applied(_)));
+}

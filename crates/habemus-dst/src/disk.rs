@@ -6,14 +6,15 @@ use std::io;
 use std::rc::Rc;
 
 use habemus_journal::Disk;
-use rand_pcg::Pcg32;
-use rand_pcg::rand_core::Rng;
+
+use crate::random::Random;
 
 /// A disk pulls whole sectors through, or not.
 const SECTOR: usize = 512;
 
+/// A disk that outlives the process that writes to it. Clones are the same disk.
 #[derive(Clone)]
-pub(crate) struct Cruel(Rc<RefCell<State>>);
+pub struct CruelDisk(Rc<RefCell<State>>);
 
 struct State {
     /// What is there as long as nothing fails.
@@ -26,7 +27,9 @@ struct State {
     renamed: Vec<Name>,
     /// How many more operations work.
     left: Option<usize>,
-    random: Pcg32,
+    /// No file can be made.
+    full: bool,
+    random: Random,
 }
 
 #[derive(Clone)]
@@ -36,29 +39,41 @@ enum Name {
     Removed(String),
 }
 
-impl Cruel {
-    pub(crate) fn new(seed: u64) -> Cruel {
-        Cruel(Rc::new(RefCell::new(State {
+impl CruelDisk {
+    /// An empty disk.
+    pub fn new(seed: u64) -> CruelDisk {
+        CruelDisk(Rc::new(RefCell::new(State {
             present: BTreeMap::new(),
             durable: BTreeMap::new(),
             unsynced: Vec::new(),
             renamed: Vec::new(),
             left: None,
-            random: Pcg32::new(seed, 1),
+            full: false,
+            random: Random::new(seed, 1),
         })))
     }
 
     /// Lets the disk fail after so many operations.
-    pub(crate) fn fail_after(&self, operations: usize) {
+    pub fn fail_after(&self, operations: usize) {
         self.0.borrow_mut().left = Some(operations);
     }
 
+    /// Whether there is no space for another file.
+    pub fn fill(&self, full: bool) {
+        self.0.borrow_mut().full = full;
+    }
+
+    /// How many bytes all files have.
+    pub fn bytes(&self) -> usize {
+        self.0.borrow().present.values().map(Vec::len).sum()
+    }
+
     /// The machine starts again. Of what was not synced any part may have come through.
-    pub(crate) fn restart(&self) {
+    pub fn restart(&self) {
         let mut guard = self.0.borrow_mut();
         let state = &mut *guard;
         let renamed = std::mem::take(&mut state.renamed);
-        let kept = state.random.next_u32() as usize % (renamed.len() + 1);
+        let kept = state.random.below(renamed.len() as u64 + 1) as usize;
         // Names come through in order, as a journalling file system has it.
         for name in &renamed[..kept] {
             apply_name(&mut state.durable, name);
@@ -67,7 +82,7 @@ impl Cruel {
             let Some(file) = state.durable.get_mut(&name) else { continue };
             for (index, sector) in bytes.chunks(SECTOR).enumerate() {
                 let at = offset + index * SECTOR;
-                if state.random.next_u32().is_multiple_of(2) && at + sector.len() <= file.len() {
+                if state.random.happens(500) && at + sector.len() <= file.len() {
                     file[at..at + sector.len()].copy_from_slice(sector);
                 }
             }
@@ -77,7 +92,7 @@ impl Cruel {
     }
 
     /// Flips one bit of a file.
-    pub(crate) fn damage(&self, name: &str, offset: usize) {
+    pub fn damage(&self, name: &str, offset: usize) {
         let mut state = self.0.borrow_mut();
         for files in [0, 1] {
             let files = if files == 0 { &mut state.present } else { &mut state.durable };
@@ -85,7 +100,8 @@ impl Cruel {
         }
     }
 
-    pub(crate) fn forget(&self, name: &str) {
+    /// Loses a file.
+    pub fn forget(&self, name: &str) {
         let mut state = self.0.borrow_mut();
         state.present.remove(name);
         state.durable.remove(name);
@@ -116,7 +132,7 @@ fn apply_name(files: &mut BTreeMap<String, Vec<u8>>, name: &Name) {
     }
 }
 
-impl Disk for Cruel {
+impl Disk for CruelDisk {
     fn list(&self) -> io::Result<Vec<String>> {
         Ok(self.0.borrow().present.keys().cloned().collect())
     }
@@ -129,6 +145,9 @@ impl Disk for Cruel {
         self.operate()?;
         let created = Name::Created(name.to_owned(), usize::try_from(length).expect("tests are small"));
         let mut state = self.0.borrow_mut();
+        if state.full {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         apply_name(&mut state.present, &created);
         state.unsynced.retain(|(written, ..)| written != name);
         state.renamed.push(created);
@@ -151,9 +170,7 @@ impl Disk for Cruel {
         self.operate()?;
         let mut guard = self.0.borrow_mut();
         let state = &mut *guard;
-        let content = state.present[name].clone();
         // A file that was synced has a name: file systems see to that as they write its length.
-        state.unsynced.retain(|(written, ..)| written != name);
         let created =
             state.renamed.iter().position(|it| matches!(it, Name::Created(created, _) if created == name));
         if let Some(created) = created {
@@ -161,7 +178,15 @@ impl Disk for Cruel {
                 apply_name(&mut state.durable, &earlier);
             }
         }
-        state.durable.insert(name.to_owned(), content);
+        if !state.durable.contains_key(name) {
+            // It was renamed, which is made durable with it.
+            state.durable.insert(name.to_owned(), state.present[name].clone());
+        }
+        let file = state.durable.get_mut(name).expect("it was just seen to");
+        let is_here = |(written, ..): &mut (String, usize, Vec<u8>)| written == name;
+        for (_, offset, bytes) in state.unsynced.extract_if(.., is_here) {
+            file[offset..offset + bytes.len()].copy_from_slice(&bytes);
+        }
         Ok(())
     }
 

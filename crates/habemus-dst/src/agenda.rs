@@ -1,0 +1,53 @@
+//! What will happen when: in the order of time, and of planning among equals.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use habemus_replica::{MemberId, PeerMessage};
+
+use crate::client::{Ask, CallId, Reply};
+use crate::clock::Micros;
+
+/// What will happen.
+pub(crate) enum Due {
+    /// The clock of a machine ticks.
+    Tick { machine: usize, life: u64 },
+    /// The disk of a machine has done what it had to do.
+    Written { machine: usize, life: u64 },
+    /// A message arrives.
+    Message { from: MemberId, to: MemberId, message: PeerMessage },
+    /// A request arrives.
+    Request { machine: usize, call: CallId, ask: Ask },
+    /// An answer arrives.
+    Reply { call: CallId, reply: Reply },
+    /// A client looks around.
+    Wake { client: usize },
+    /// Something goes wrong: that of the script with this index.
+    Calamity(usize),
+}
+
+/// What will happen when.
+#[derive(Default)]
+pub(crate) struct Agenda {
+    order: BinaryHeap<Reverse<(Micros, u64)>>,
+    what: BTreeMap<u64, Due>,
+    planned: u64,
+}
+
+impl Agenda {
+    pub(crate) fn plan(&mut self, at: Micros, due: Due) {
+        self.planned += 1;
+        self.order.push(Reverse((at, self.planned)));
+        self.what.insert(self.planned, due);
+    }
+
+    /// What happens next, unless it is after `end`.
+    pub(crate) fn next(&mut self, end: Micros) -> Option<(Micros, Due)> {
+        let Reverse((at, number)) = *self.order.peek()?;
+        if at > end {
+            return None;
+        }
+        self.order.pop();
+        self.what.remove(&number).map(|due| (at, due))
+    }
+}

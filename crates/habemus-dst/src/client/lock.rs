@@ -1,0 +1,241 @@
+//! A client that keeps a session alive and enters a lock again and again. It believes to be inside from when it is told so
+//! until it leaves, or its own clock says that its session may be over.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use habemus_store::{Answer, Command, Enter, Leave, Mode, Revision, SessionId, StoreError, WhenBusy};
+
+use super::{Ask, Hands, Reply};
+use crate::calamity::DRIFT_BOUND;
+use crate::clock::Micros;
+use crate::history::Inside;
+
+/// A call that is not answered by then is made again.
+const PATIENCE: Micros = 1_000_000;
+
+/// A client of a lock.
+pub(crate) struct LockClient {
+    name: Bytes,
+    mode: Mode,
+    session: Option<Kept>,
+    phase: Phase,
+    /// How often it was inside.
+    pub(crate) entered: u64,
+}
+
+/// A session that is renewed.
+struct Kept {
+    id: SessionId,
+    ttl: Duration,
+    /// Until then by the own clock it lasts for sure.
+    valid_until: Duration,
+    /// The last renewal: its call, when it was sent by the own clock and in truth, and whether it was answered.
+    renewal: (u64, Duration, Micros, bool),
+}
+
+enum Phase {
+    Outside { until: Micros },
+    Opening { call: u64, id: SessionId, ttl: Duration, sent: Duration, sent_at: Micros },
+    Entering { call: u64, since: Micros },
+    Inside { key: Bytes, token: Revision, from: Micros, until: Micros },
+    Leaving { call: u64, key: Bytes, token: Revision, since: Micros },
+}
+
+/// How long a session lasts by the own clock, if that one is as slow and the server's as fast as can be.
+fn shortened(ttl: Duration) -> Duration {
+    let bound = DRIFT_BOUND as f64 / 1e6;
+    ttl.mul_f64((1.0 - bound) / (1.0 + bound))
+}
+
+impl LockClient {
+    pub(crate) fn new(name: &str, mode: Mode) -> LockClient {
+        let phase = Phase::Outside { until: 0 };
+        LockClient { name: Bytes::copy_from_slice(name.as_bytes()), mode, session: None, phase, entered: 0 }
+    }
+
+    pub(crate) fn wake(&mut self, hands: &mut Hands<'_>) {
+        self.notice_the_end(hands);
+        self.renew(hands);
+        let late = |since: Micros| hands.now > since + PATIENCE;
+        match &self.phase {
+            Phase::Outside { until } if hands.now >= *until && !hands.is_ending => self.go_on(hands),
+            Phase::Outside { .. } => {}
+            Phase::Opening { sent_at, .. } if late(*sent_at) => {
+                hands.switches = true;
+                self.start_over(hands);
+            }
+            Phase::Opening { .. } => {}
+            Phase::Entering { since, .. } if late(*since) => {
+                hands.switches = true;
+                self.go_on(hands);
+            }
+            Phase::Entering { .. } => {}
+            Phase::Inside { until, .. } if hands.now >= *until => self.leave(hands),
+            Phase::Inside { .. } => {}
+            Phase::Leaving { since, .. } if late(*since) => {
+                hands.switches = true;
+                self.leave(hands);
+            }
+            Phase::Leaving { .. } => {}
+        }
+        if hands.is_ending || hands.random.happens(2) {
+            self.vanish(hands);
+        }
+    }
+
+    pub(crate) fn hear(&mut self, call: u64, reply: Reply, hands: &mut Hands<'_>) {
+        self.notice_the_end(hands);
+        if self.session.as_ref().is_some_and(|kept| kept.renewal.0 == call) {
+            return self.hear_of_renewal(reply, hands);
+        }
+        match &self.phase {
+            Phase::Opening { call: present, id, ttl, sent, sent_at } if *present == call => match reply {
+                Reply::Applied { answer: Ok(Answer::Done), .. } => {
+                    let (id, ttl, sent, sent_at) = (*id, *ttl, *sent, *sent_at);
+                    hands.history.session(id).acknowledged(sent_at);
+                    let valid_until = sent + shortened(ttl);
+                    self.session = Some(Kept { id, ttl, valid_until, renewal: (call, sent, sent_at, true) });
+                    self.phase = Phase::Outside { until: hands.now };
+                    self.notice_the_end(hands);
+                    self.go_on(hands);
+                }
+                _ => {
+                    hands.switches = true;
+                    self.start_over(hands);
+                }
+            },
+            Phase::Entering { call: present, .. } if *present == call => match reply {
+                Reply::Inside { key, token } => self.enter(key, token, hands),
+                Reply::SessionOver | Reply::Applied { answer: Err(StoreError::SessionNotFound(_)), .. } => {
+                    self.is_told_of_the_end(hands);
+                }
+                Reply::Refused | Reply::Unknown => {
+                    hands.switches = true;
+                    self.phase = Phase::Outside { until: hands.now + 50_000 };
+                }
+                other => hands.history.violated(format!("entering was answered by {other:?}")),
+            },
+            Phase::Leaving { call: present, .. } if *present == call => match reply {
+                Reply::Applied { answer: Ok(Answer::Done) | Err(StoreError::NotOwner), .. } => {
+                    self.phase = Phase::Outside { until: hands.now + hands.random.between(0, 500_000) };
+                }
+                Reply::Refused | Reply::Unknown => hands.switches = true,
+                other => hands.history.violated(format!("leaving was answered by {other:?}")),
+            },
+            _ => {}
+        }
+    }
+
+    fn hear_of_renewal(&mut self, reply: Reply, hands: &mut Hands<'_>) {
+        let Some(kept) = &mut self.session else { return };
+        match reply {
+            Reply::Applied { answer: Ok(Answer::Renewed(renewed)), .. } => match renewed[..] {
+                [(_, Some(ttl))] => {
+                    let (_, sent, sent_at, _) = kept.renewal;
+                    kept.valid_until = kept.valid_until.max(sent + shortened(ttl));
+                    kept.renewal.3 = true;
+                    hands.history.session(kept.id).acknowledged(sent_at);
+                }
+                _ => self.is_told_of_the_end(hands),
+            },
+            Reply::Refused | Reply::Unknown => hands.switches = true,
+            other => hands.history.violated(format!("a renewal was answered by {other:?}")),
+        }
+    }
+
+    /// Renews in time, and again if nobody answers.
+    fn renew(&mut self, hands: &mut Hands<'_>) {
+        let local = hands.local();
+        let Some(kept) = &mut self.session else { return };
+        let (_, sent, _, answered) = kept.renewal;
+        let wait = if answered { kept.ttl / 3 } else { kept.ttl / 6 };
+        if local >= sent + wait {
+            hands.switches |= !answered;
+            let call = hands.ask(Ask::Command(Command::RenewSessions(vec![kept.id])));
+            kept.renewal = (call, local, hands.now, false);
+        }
+    }
+
+    /// Opens a session if there is none, else enters.
+    fn go_on(&mut self, hands: &mut Hands<'_>) {
+        self.phase = match &self.session {
+            None => {
+                let id = SessionId((hands.random.number() >> 1).cast_signed() | 1);
+                let ttl = Duration::from_millis(hands.random.between(300, 3_000));
+                let call = hands.ask(Ask::Command(Command::OpenSession { id, ttl }));
+                hands.history.open_session(id, ttl);
+                Phase::Opening { call, id, ttl, sent: hands.local(), sent_at: hands.now }
+            }
+            Some(kept) => {
+                let enter = Enter {
+                    name: self.name.clone(),
+                    session: kept.id,
+                    mode: self.mode,
+                    value: Bytes::new(),
+                    when_busy: WhenBusy::Wait,
+                };
+                let call = hands.ask(Ask::Command(Command::Enter(enter)));
+                Phase::Entering { call, since: hands.now }
+            }
+        };
+    }
+
+    fn enter(&mut self, key: Bytes, token: Revision, hands: &mut Hands<'_>) {
+        self.entered += 1;
+        let until = hands.now + hands.random.between(1_000, 300_000);
+        self.phase = Phase::Inside { key, token, from: hands.now, until };
+    }
+
+    fn leave(&mut self, hands: &mut Hands<'_>) {
+        self.believe_no_more(hands.now, hands);
+        if let Phase::Inside { key, token, .. } | Phase::Leaving { key, token, .. } = &self.phase {
+            let (key, token) = (key.clone(), *token);
+            let leave = Leave { key: key.clone(), token };
+            let call = hands.ask(Ask::Command(Command::Leave(leave)));
+            self.phase = Phase::Leaving { call, key, token, since: hands.now };
+        }
+    }
+
+    /// Whatever it was inside of, it is so no more since `until`.
+    fn believe_no_more(&mut self, until: Micros, hands: &mut Hands<'_>) {
+        if let Phase::Inside { token, from, .. } = &self.phase {
+            let (name, mode, client) = (self.name.clone(), self.mode, hands.client);
+            hands.history.inside.push(Inside { client, name, mode, token: *token, from: *from, until });
+        }
+    }
+
+    /// The own clock says that the session may be over.
+    fn notice_the_end(&mut self, hands: &mut Hands<'_>) {
+        if let Some(kept) = self.session.take_if(|kept| hands.local() >= kept.valid_until) {
+            self.believe_no_more(hands.clock.when(kept.valid_until), hands);
+            self.start_over(hands);
+        }
+    }
+
+    /// A member says that the session is over: that must not come before the own clock says so.
+    fn is_told_of_the_end(&mut self, hands: &mut Hands<'_>) {
+        if let Some(kept) = self.session.take() {
+            let id = kept.id;
+            hands.history.violated(format!("session {id} was over, and its client did not know it"));
+            self.believe_no_more(hands.now, hands);
+        }
+        self.start_over(hands);
+    }
+
+    fn start_over(&mut self, hands: &mut Hands<'_>) {
+        self.phase = Phase::Outside { until: hands.now + hands.random.between(0, 200_000) };
+    }
+
+    /// It is gone, without a word, and another one comes.
+    fn vanish(&mut self, hands: &mut Hands<'_>) {
+        self.believe_no_more(hands.now, hands);
+        self.session = None;
+        self.start_over(hands);
+    }
+
+    /// What it believes at the very end.
+    pub(crate) fn is_inside(&self) -> bool {
+        matches!(self.phase, Phase::Inside { .. })
+    }
+}

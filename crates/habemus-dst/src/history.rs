@@ -1,0 +1,214 @@
+//! What happened, as the members agreed on it and as the clients saw it, and whether the one is what was promised to the
+//! other.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::time::Duration;
+
+use bytes::Bytes;
+use habemus_store::{Applied, Mode, Revised, Revision, SessionId};
+
+use crate::calamity::DRIFT_BOUND;
+use crate::clock::Micros;
+use crate::linearizability::KeyCall;
+
+/// What happened.
+#[derive(Default)]
+pub(crate) struct History {
+    /// What each revision changed, as the first member said that got there.
+    pub(crate) revised: BTreeMap<Revision, Revised>,
+    pub(crate) key_calls: Vec<KeyCall>,
+    pub(crate) inside: Vec<Inside>,
+    sessions: BTreeMap<SessionId, KnownSession>,
+    /// The last token of each lock.
+    tokens: BTreeMap<Bytes, Revision>,
+    /// The first thing that must not have happened.
+    pub(crate) violation: Option<String>,
+}
+
+/// Somebody believed to be inside.
+#[derive(Clone, Debug)]
+pub(crate) struct Inside {
+    pub(crate) client: usize,
+    pub(crate) name: Bytes,
+    pub(crate) mode: Mode,
+    pub(crate) token: Revision,
+    /// From when until when, in true time.
+    pub(crate) from: Micros,
+    pub(crate) until: Micros,
+}
+
+/// What is known of a session.
+pub(crate) struct KnownSession {
+    ttl: Duration,
+    /// When the last opening or renewal was sent that was acknowledged.
+    acknowledged: Option<Micros>,
+    ended: Option<Micros>,
+}
+
+impl KnownSession {
+    pub(crate) fn acknowledged(&mut self, sent_at: Micros) {
+        self.acknowledged = self.acknowledged.max(Some(sent_at));
+    }
+}
+
+impl History {
+    pub(crate) fn violated(&mut self, what: String) {
+        self.violation.get_or_insert(what);
+    }
+
+    pub(crate) fn open_session(&mut self, id: SessionId, ttl: Duration) {
+        self.sessions.insert(id, KnownSession { ttl, acknowledged: None, ended: None });
+    }
+
+    pub(crate) fn session(&mut self, id: SessionId) -> &mut KnownSession {
+        self.sessions.get_mut(&id).expect("whoever knows of a session has asked for it")
+    }
+
+    /// A member has applied a command.
+    pub(crate) fn applied(&mut self, now: Micros, applied: &Applied) {
+        let mut is_news = false;
+        for revised in &applied.revised {
+            match self.revised.entry(revised.revision) {
+                Entry::Vacant(place) => {
+                    place.insert(revised.clone());
+                    is_news = true;
+                }
+                Entry::Occupied(known) if known.get() == revised => {}
+                Entry::Occupied(known) => {
+                    let what = format!("one member has {:?}, another {revised:?}", known.get());
+                    self.violated(what);
+                }
+            }
+        }
+        if is_news {
+            self.note_grants(applied);
+        }
+        for id in &applied.ended {
+            self.session_ended(now, *id);
+        }
+    }
+
+    /// Nobody's token is smaller than that of one who was inside before.
+    fn note_grants(&mut self, applied: &Applied) {
+        for change in &applied.queues {
+            for grant in &change.granted {
+                let last = self.tokens.insert(change.name.clone(), grant.token);
+                if last.is_some_and(|last| last > grant.token) {
+                    let (name, token) = (change.name.escape_ascii(), grant.token);
+                    self.violated(format!("{name}: token {token} was granted after {last:?}"));
+                }
+            }
+        }
+    }
+
+    fn session_ended(&mut self, now: Micros, id: SessionId) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        if session.ended.is_some() {
+            return;
+        }
+        session.ended = Some(now);
+        let Some(sent) = session.acknowledged else { return };
+        // The clocks of all leaders may have been as fast as they may be.
+        let bound = 1.0 + DRIFT_BOUND as f64 / 1e6;
+        let shortest = (session.ttl.as_micros() as f64 / bound) as Micros;
+        if now + 1 < sent + shortest {
+            let early = sent + shortest - now;
+            self.violated(format!("session {id} ended {early} microseconds early"));
+        }
+    }
+
+    /// A client saw what a revision changed.
+    pub(crate) fn saw(&mut self, revised: &Revised) {
+        let known = self.revised.get(&revised.revision);
+        // A member that has forgotten what was before says so by saying nothing.
+        let is_same = known.is_some_and(|known| {
+            let (mut one, mut other) = (known.events.iter(), revised.events.iter());
+            known.events.len() == revised.events.len()
+                && one.all(|one| {
+                    other.next().is_some_and(|other| (&one.key, &one.now) == (&other.key, &other.now))
+                })
+        });
+        if !is_same {
+            self.violated(format!("a watch was told of {revised:?}, and it was {known:?}"));
+        }
+    }
+
+    /// No two believed to be inside together who must not be.
+    pub(crate) fn judge_locks(&mut self) {
+        let mut all = std::mem::take(&mut self.inside);
+        all.retain(|inside| inside.from < inside.until);
+        all.sort_by_key(|inside| inside.from);
+        let mut present: Vec<&Inside> = Vec::new();
+        let mut latest: BTreeMap<&Bytes, Revision> = BTreeMap::new();
+        for one in &all {
+            present.retain(|other| other.until > one.from);
+            let beside: Vec<&&Inside> = present.iter().filter(|other| other.name == one.name).collect();
+            let is_allowed = match one.mode {
+                Mode::Exclusive => beside.is_empty(),
+                Mode::Shared => beside.iter().all(|other| other.mode == Mode::Shared),
+                Mode::Permits(permits) => {
+                    beside.len() < permits.get() as usize && beside.iter().all(|other| other.mode == one.mode)
+                }
+            };
+            if !is_allowed {
+                let others: Vec<usize> = beside.iter().map(|other| other.client).collect();
+                self.violated(format!("{one:?} was inside beside clients {others:?}"));
+            }
+            if one.mode == Mode::Exclusive {
+                let last = latest.insert(&one.name, one.token);
+                if last.is_some_and(|last| last > one.token) {
+                    self.violated(format!("{one:?} came after one with token {last:?}"));
+                }
+            }
+            present.push(one);
+        }
+        self.inside = all;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inside(mode: Mode, from: Micros, until: Micros) -> Inside {
+        Inside { client: 0, name: "a".into(), mode, token: Revision(1), from, until }
+    }
+
+    fn is_allowed(all: &[Inside]) -> bool {
+        let mut history = History { inside: all.to_vec(), ..History::default() };
+        history.judge_locks();
+        history.violation.is_none()
+    }
+
+    #[test]
+    fn two_who_exclude_each_other_are_not_inside_together() {
+        let one = inside(Mode::Exclusive, 1, 5);
+        assert!(is_allowed(&[one.clone(), inside(Mode::Exclusive, 5, 9)]));
+        assert!(!is_allowed(&[one.clone(), inside(Mode::Exclusive, 4, 9)]));
+        assert!(!is_allowed(&[inside(Mode::Shared, 4, 9), one]));
+    }
+
+    #[test]
+    fn those_who_share_may_be_together_and_of_permits_there_are_so_many() {
+        assert!(is_allowed(&[inside(Mode::Shared, 1, 5), inside(Mode::Shared, 2, 4)]));
+        let two = Mode::Permits(2.try_into().expect("it is not zero"));
+        let all = [inside(two, 1, 5), inside(two, 2, 5), inside(two, 4, 9)];
+        assert!(is_allowed(&all[1..]));
+        assert!(!is_allowed(&all));
+    }
+
+    #[test]
+    fn a_session_that_ends_before_its_time_is_noticed() {
+        let mut history = History::default();
+        let (early, late) = (SessionId(1), SessionId(2));
+        for id in [early, late] {
+            history.open_session(id, Duration::from_secs(1));
+            history.session(id).acknowledged(5_000_000);
+        }
+        history.session_ended(5_995_000, late);
+        assert_eq!(history.violation, None);
+        history.session_ended(5_985_000, early);
+        assert!(history.violation.is_some());
+    }
+}

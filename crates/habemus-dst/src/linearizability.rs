@@ -1,0 +1,264 @@
+//! Whether what clients did to keys is linearizable.
+//!
+//! In general that is a search for an order. Here the service itself says in which order things happened, by the revision in
+//! every answer, so it is enough to see that this order is one that explains every answer, and that nothing comes in it
+//! before something that was answered before it was asked. If both hold, the history is linearizable; if not, the service has
+//! lied about the order, which is as bad.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use habemus_store::{Revised, Revision};
+
+use crate::clock::Micros;
+
+/// What a client wanted of a key.
+#[derive(Clone, Debug)]
+pub(crate) enum KeyAct {
+    Put {
+        key: Bytes,
+        value: Bytes,
+    },
+    Get {
+        key: Bytes,
+    },
+    /// Writes if the key is what was expected.
+    Swap {
+        key: Bytes,
+        expected: Option<Bytes>,
+        value: Bytes,
+    },
+    Delete {
+        key: Bytes,
+    },
+}
+
+impl KeyAct {
+    pub(crate) fn key(&self) -> &Bytes {
+        let (KeyAct::Put { key, .. }
+        | KeyAct::Get { key }
+        | KeyAct::Swap { key, .. }
+        | KeyAct::Delete { key }) = self;
+        key
+    }
+
+    /// What it would write.
+    fn value(&self) -> Option<&Bytes> {
+        match self {
+            KeyAct::Put { value, .. } | KeyAct::Swap { value, .. } => Some(value),
+            KeyAct::Get { .. } | KeyAct::Delete { .. } => None,
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum KeyResult {
+    Put {
+        revision: Revision,
+        before: Option<Bytes>,
+    },
+    Got {
+        revision: Revision,
+        value: Option<Bytes>,
+    },
+    Swapped {
+        revision: Revision,
+        succeeded: bool,
+    },
+    Deleted {
+        revision: Revision,
+        before: Option<Bytes>,
+    },
+    /// Nothing was done.
+    Refused,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// One call of a client, from beginning to end.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyCall {
+    pub(crate) client: usize,
+    pub(crate) act: KeyAct,
+    pub(crate) invoked: Micros,
+    /// `None` if it never was answered for sure.
+    pub(crate) responded: Option<Micros>,
+    pub(crate) result: KeyResult,
+}
+
+impl KeyCall {
+    /// The revision that it left behind, and whether it made it.
+    fn place(&self) -> Option<(Revision, bool)> {
+        match &self.result {
+            KeyResult::Put { revision, .. } => Some((*revision, true)),
+            KeyResult::Got { revision, .. } => Some((*revision, false)),
+            KeyResult::Swapped { revision, succeeded } => Some((*revision, *succeeded)),
+            KeyResult::Deleted { revision, before } => Some((*revision, before.is_some())),
+            KeyResult::Refused | KeyResult::Unknown => None,
+        }
+    }
+}
+
+/// Every value of one key: since which revision it has been so.
+type Values = BTreeMap<Revision, Option<Bytes>>;
+
+/// Why the key_calls are not linearizable, if they are not. `revised` says what each revision changed, from the first on.
+pub(crate) fn judge(revised: &BTreeMap<Revision, Revised>, key_calls: &[KeyCall]) -> Result<(), String> {
+    let mut values: BTreeMap<Bytes, Values> = BTreeMap::new();
+    let wanted: BTreeSet<&Bytes> = key_calls.iter().filter_map(|call| call.act.value()).collect();
+    let mut written = BTreeSet::new();
+    for revised in revised.values() {
+        for event in revised.events.iter() {
+            let now = event.now.as_ref().map(|now| now.value.clone());
+            // Every client writes a value once, and no two the same.
+            if let Some(value) = now.clone().filter(|value| wanted.contains(value))
+                && !written.insert(value.clone())
+            {
+                return Err(format!(
+                    "{value:?} was asked for once and written twice, the second time at {revised:?}"
+                ));
+            }
+            values.entry(event.key.clone()).or_default().insert(revised.revision, now);
+        }
+    }
+    for call in key_calls {
+        explain(&values, call).map_err(|why| format!("client {}: {why}: {call:?}", call.client))?;
+    }
+    real_time(key_calls)
+}
+
+/// Whether the order of revisions explains an answer.
+fn explain(values: &BTreeMap<Bytes, Values>, call: &KeyCall) -> Result<(), &'static str> {
+    let of_key = values.get(call.act.key());
+    let at = |revision: Revision| {
+        let last = of_key.and_then(|of_key| of_key.range(..=revision).next_back());
+        last.and_then(|(_, value)| value.clone())
+    };
+    let before = |revision: Revision| at(Revision(revision.0.saturating_sub(1)));
+    let wrote = |revision: Revision, value: Option<&Bytes>| {
+        of_key.and_then(|of_key| of_key.get(&revision)).is_some_and(|it| it.as_ref() == value)
+    };
+    let holds = match (&call.act, &call.result) {
+        (KeyAct::Put { value, .. }, KeyResult::Put { revision, before: told }) => {
+            wrote(*revision, Some(value)) && before(*revision) == *told
+        }
+        (KeyAct::Get { .. }, KeyResult::Got { revision, value }) => at(*revision) == *value,
+        (KeyAct::Swap { expected, value, .. }, KeyResult::Swapped { revision, succeeded: true }) => {
+            wrote(*revision, Some(value)) && before(*revision) == *expected
+        }
+        (KeyAct::Swap { expected, .. }, KeyResult::Swapped { revision, succeeded: false }) => {
+            at(*revision) != *expected
+        }
+        (KeyAct::Delete { .. }, KeyResult::Deleted { revision, before: Some(told) }) => {
+            wrote(*revision, None) && before(*revision).as_ref() == Some(told)
+        }
+        (KeyAct::Delete { .. }, KeyResult::Deleted { revision, before: None }) => at(*revision).is_none(),
+        // What was refused has left nothing; every value is written once.
+        (KeyAct::Put { value, .. } | KeyAct::Swap { value, .. }, KeyResult::Refused) => {
+            !of_key.is_some_and(|of_key| of_key.values().any(|it| it.as_ref() == Some(value)))
+        }
+        (_, KeyResult::Refused | KeyResult::Unknown) => true,
+        _ => false,
+    };
+    if holds { Ok(()) } else { Err("the order of revisions does not explain an answer") }
+}
+
+/// Whether nothing comes before what was answered before it was asked for.
+fn real_time(key_calls: &[KeyCall]) -> Result<(), String> {
+    let mut answers: Vec<(Micros, Revision)> = Vec::new();
+    for call in key_calls {
+        if let (Some(responded), Some((revision, _))) = (call.responded, call.place()) {
+            answers.push((responded, revision));
+        }
+    }
+    answers.sort_unstable();
+    // From each answer on, the latest revision that anybody had been told of.
+    let mut latest = Revision(0);
+    for (_, revision) in &mut answers {
+        latest = latest.max(*revision);
+        *revision = latest;
+    }
+    for call in key_calls {
+        let Some((revision, wrote)) = call.place() else { continue };
+        let told = answers.partition_point(|(responded, _)| *responded < call.invoked);
+        let Some((_, told)) = told.checked_sub(1).map(|last| answers[last]) else { continue };
+        if revision < told || (wrote && revision == told) {
+            return Err(format!("revision {told} had been told before this was asked: {call:?}"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use habemus_store::{ClusterTime, Command, Put, Store};
+
+    fn put(at: Micros, value: &'static str, revision: u64, before: Option<&'static str>) -> KeyCall {
+        let act = KeyAct::Put { key: "a".into(), value: value.into() };
+        let result = KeyResult::Put { revision: Revision(revision), before: before.map(Bytes::from) };
+        KeyCall { client: 0, act, invoked: at, responded: Some(at + 10), result }
+    }
+
+    fn got(at: Micros, revision: u64, value: Option<&'static str>) -> KeyCall {
+        let result = KeyResult::Got { revision: Revision(revision), value: value.map(Bytes::from) };
+        KeyCall {
+            client: 1,
+            act: KeyAct::Get { key: "a".into() },
+            invoked: at,
+            responded: Some(at + 10),
+            result,
+        }
+    }
+
+    /// A store in which "a" became "x" and then "y".
+    fn revised() -> BTreeMap<Revision, Revised> {
+        let mut store = Store::new();
+        let mut all = BTreeMap::new();
+        for value in ["x", "y"] {
+            let applied = store.apply(ClusterTime::default(), Command::Put(Put::new("a", value)));
+            all.extend(applied.revised.into_iter().map(|revised| (revised.revision, revised)));
+        }
+        all
+    }
+
+    #[test]
+    fn what_happened_one_after_the_other_is_linearizable() {
+        let key_calls =
+            [put(0, "x", 2, None), got(20, 2, Some("x")), put(40, "y", 3, Some("x")), got(60, 3, Some("y"))];
+        assert_eq!(judge(&revised(), &key_calls), Ok(()));
+    }
+
+    #[test]
+    fn who_reads_what_was_before_an_answered_write_is_noticed() {
+        let key_calls = [put(0, "x", 2, None), put(20, "y", 3, Some("x")), got(40, 2, Some("x"))];
+        assert!(judge(&revised(), &key_calls).is_err());
+        // While the write is under way, it may be so or so.
+        let key_calls = [put(0, "x", 2, None), put(20, "y", 3, Some("x")), got(25, 2, Some("x"))];
+        assert_eq!(judge(&revised(), &key_calls), Ok(()));
+    }
+
+    #[test]
+    fn an_answered_write_that_is_lost_is_noticed() {
+        assert!(judge(&revised(), &[put(0, "z", 3, Some("x"))]).is_err());
+        assert!(judge(&revised(), &[put(0, "z", 4, Some("y"))]).is_err());
+    }
+
+    #[test]
+    fn a_write_that_was_done_twice_is_noticed() {
+        let mut twice = revised();
+        let first = twice[&Revision(2)].clone();
+        twice.insert(Revision(4), Revised { revision: Revision(4), ..first });
+        let key_calls = [put(0, "x", 2, None), put(20, "y", 3, Some("x"))];
+        assert_eq!(judge(&revised(), &key_calls), Ok(()));
+        assert!(judge(&twice, &key_calls).is_err());
+    }
+
+    #[test]
+    fn a_write_that_was_refused_and_done_is_noticed() {
+        let call = |result| KeyCall { result, responded: Some(10), ..put(0, "y", 3, None) };
+        assert!(judge(&revised(), &[call(KeyResult::Refused)]).is_err());
+        assert_eq!(judge(&revised(), &[call(KeyResult::Unknown)]), Ok(()));
+    }
+}

@@ -1,0 +1,127 @@
+//! A machine: one member with its disk and its clock, and the clients that it serves. The replica and the journal are the
+//! service's own.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use habemus_journal::{Journal, Limits};
+use habemus_replica::{MemberId, Recovered, Replica, RequestId, Settings, StoredSnapshot, Write};
+use habemus_store::Revision;
+
+use crate::client::{Ask, CallId};
+use crate::clock::{Micros, SkewedClock};
+use crate::disk::CruelDisk;
+
+/// Segments are short, so that many begin and end.
+const LIMITS: Limits = Limits { segment: 32 << 10 };
+
+/// A machine, running or not.
+pub(crate) struct Machine {
+    pub(crate) id: MemberId,
+    pub(crate) clock: SkewedClock,
+    pub(crate) disk: CruelDisk,
+    pub(crate) running: Option<Running>,
+    /// Counts lives, so that nothing meant for one reaches the next.
+    pub(crate) life: u64,
+    pub(crate) paused_until: Micros,
+    /// How long a write takes, beyond the ordinary.
+    pub(crate) slowness: Micros,
+    /// It has been told to go, and does not come back.
+    pub(crate) gone: bool,
+    /// After so many effects it stops.
+    pub(crate) stops_after: Option<u64>,
+}
+
+/// What a machine has in its memory.
+pub(crate) struct Running {
+    pub(crate) replica: Replica,
+    journal: Journal<CruelDisk>,
+    jobs: VecDeque<Job>,
+    /// Whether the disk is at work.
+    pub(crate) busy: bool,
+    /// Who is to be answered, and about what.
+    pub(crate) asked: BTreeMap<RequestId, (CallId, Ask)>,
+    /// Who waits to be let in: session, key and token.
+    pub(crate) waiting: BTreeMap<CallId, (i64, bytes::Bytes, Revision)>,
+    /// Who watches, and up to which revision it was told everything.
+    pub(crate) watching: BTreeMap<CallId, Revision>,
+}
+
+/// What the disk has to do.
+pub(crate) enum Job {
+    Write(Write),
+    Compact(StoredSnapshot),
+}
+
+impl Machine {
+    pub(crate) fn new(id: MemberId, seed: u64, clock: SkewedClock, first: &Recovered) -> Machine {
+        let disk = CruelDisk::new(seed ^ id.0);
+        Journal::create(disk.clone(), LIMITS, first).expect("nothing is wrong with an empty disk");
+        Machine {
+            id,
+            clock,
+            disk,
+            running: None,
+            life: 0,
+            paused_until: 0,
+            slowness: 0,
+            gone: false,
+            stops_after: None,
+        }
+    }
+
+    /// Starts from the disk; says why not, if it cannot.
+    pub(crate) fn start(&mut self, now: Micros, settings: Settings) -> Result<(), String> {
+        let opened = Journal::open(self.disk.clone(), LIMITS);
+        let (journal, recovered) = opened.map_err(|error| format!("member {}: {error}", self.id))?;
+        let replica = Replica::start(settings, &recovered, self.clock.at(now));
+        let replica = replica.map_err(|error| format!("member {}: {error}", self.id))?;
+        self.life += 1;
+        self.stops_after = None;
+        self.running = Some(Running {
+            replica,
+            journal,
+            jobs: VecDeque::new(),
+            busy: false,
+            asked: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            watching: BTreeMap::new(),
+        });
+        Ok(())
+    }
+
+    /// Stops at once. What the disk was at may come through in part: `through` of its operations do.
+    pub(crate) fn crash(&mut self, through: u64) {
+        if let Some(mut running) = self.running.take() {
+            self.disk.fail_after(through as usize);
+            // It is torn, or not: nobody will know.
+            let _ = running.work();
+        }
+        self.disk.restart();
+        self.life += 1;
+    }
+}
+
+impl Running {
+    pub(crate) fn give(&mut self, job: Job) {
+        self.jobs.push_back(job);
+    }
+
+    pub(crate) fn has_work(&self) -> bool {
+        !self.jobs.is_empty()
+    }
+
+    /// Does what there is to do by one write, or one snapshot; says up to which number all is durable.
+    pub(crate) fn work(&mut self) -> Result<Option<u64>, String> {
+        if let Some(Job::Compact(snapshot)) = self.jobs.front() {
+            self.journal.compact(snapshot).map_err(|error| error.to_string())?;
+            self.jobs.pop_front();
+            return Ok(None);
+        }
+        let mut writes = Vec::new();
+        while let Some(Job::Write(write)) = self.jobs.pop_front_if(|job| matches!(job, Job::Write(_))) {
+            writes.push(write);
+        }
+        self.journal.write(&writes).map_err(|error| error.to_string())?;
+        Ok(writes.iter().filter(|write| write.sync).map(|write| write.number).next_back())
+    }
+}

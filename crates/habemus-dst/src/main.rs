@@ -1,0 +1,163 @@
+//! Plays seeds, on all cores, and shows what must not have happened.
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write, stderr};
+use std::num::NonZeroUsize;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use habemus_dst::{Outcome, missing, play, shrink};
+
+/// Deterministic simulation testing of the service: members, disks, clocks, network and clients from one seed.
+///
+/// Each seed is a run of 33 s of virtual time: first machines crash, disks tear and fill, networks lose, double and cut,
+/// clocks drift, members come and go; then everything is well, and everybody must be served again. A run that breaks a promise
+/// is repeated by its seed alone, and shown with as few faults as still break it.
+#[derive(Parser)]
+#[command(
+    name = "habemus-dst",
+    version,
+    after_help = "Examples:
+  habemus-dst --seeds 1000         a thousand runs, on all cores
+  habemus-dst --first 4711 --seeds 1
+                                   one run again, with its faults if it fails
+
+It exits with 0 if every promise was kept, with 1 if one was not, and with 2 if the command makes no sense."
+)]
+struct Flags {
+    /// How many seeds are played.
+    #[arg(long, default_value_t = 100)]
+    seeds: u64,
+    /// The first of them.
+    #[arg(long, default_value_t = 0)]
+    first: u64,
+    /// On how many threads; all cores if nothing is said.
+    #[arg(long)]
+    threads: Option<NonZeroUsize>,
+}
+
+/// What all runs together came to.
+#[derive(Default)]
+struct Sum {
+    runs: u64,
+    micros: u64,
+    events: u64,
+    answered: u64,
+    entered: u64,
+    calamities: BTreeMap<&'static str, u64>,
+    violations: Vec<Outcome>,
+}
+
+impl Sum {
+    fn add(&mut self, outcome: Outcome) {
+        self.runs += 1;
+        self.micros += outcome.micros;
+        self.events += outcome.events;
+        self.answered += outcome.answered;
+        self.entered += outcome.entered;
+        for (kind, count) in &outcome.calamities {
+            *self.calamities.entry(kind).or_default() += count;
+        }
+        if outcome.violation.is_some() {
+            self.violations.push(outcome);
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let flags = Flags::parse();
+    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let threads = flags.threads.unwrap_or(cores);
+    // A panic is a violation, too, and would not say where it came from.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let thread = std::thread::current();
+        eprintln!("panic while playing {}", thread.name().unwrap_or("a seed"));
+        hook(info);
+    }));
+    let begin = Instant::now();
+    let sum = play_all(&flags, threads);
+    show(&sum, begin.elapsed(), threads);
+    if sum.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Plays all seeds; stops soon after the first violation.
+fn play_all(flags: &Flags, threads: NonZeroUsize) -> Sum {
+    let (next, sum) = (AtomicU64::new(0), Mutex::new(Sum::default()));
+    let shown = Mutex::new(Instant::now());
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= flags.seeds {
+                return;
+            }
+            let seed = flags.first.wrapping_add(number);
+            // A thread of its own for each seed carries its name, for the case of a panic.
+            let name = format!("seed {seed}");
+            let playing = std::thread::Builder::new().name(name).spawn(move || play(seed));
+            let Some(outcome) = playing.ok().and_then(|playing| playing.join().ok()) else {
+                eprintln!("seed {seed} did not come to its end");
+                std::process::exit(1);
+            };
+            if outcome.violation.is_some() {
+                next.store(flags.seeds, Ordering::Relaxed);
+            }
+            let mut sum = sum.lock().expect("no thread panics with it");
+            sum.add(outcome);
+            report_progress(&shown, sum.runs, flags.seeds);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads.get() {
+            scope.spawn(work);
+        }
+    });
+    sum.into_inner().expect("no thread panics with it")
+}
+
+fn report_progress(shown: &Mutex<Instant>, runs: u64, seeds: u64) {
+    let mut shown = shown.lock().expect("no thread panics with it");
+    let every = if stderr().is_terminal() { Duration::from_secs(1) } else { Duration::from_secs(30) };
+    if shown.elapsed() >= every {
+        *shown = Instant::now();
+        let _ = writeln!(stderr(), "{runs} of {seeds} seeds");
+    }
+}
+
+fn show(sum: &Sum, took: Duration, threads: NonZeroUsize) {
+    let seconds = sum.micros as f64 / 1e6;
+    println!(
+        "{} runs, {:.1} virtual minutes in {:.1} s on {threads} threads",
+        sum.runs,
+        seconds / 60.0,
+        took.as_secs_f64()
+    );
+    let per_core = seconds / 60.0 / took.as_secs_f64().max(1e-9) / threads.get() as f64;
+    println!("{per_core:.2} virtual minutes a second and thread, {} events", sum.events);
+    println!("{} calls about keys answered, {} times inside a lock", sum.answered, sum.entered);
+    let kinds: Vec<String> = sum.calamities.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    println!("what went wrong: {}", kinds.join(", "));
+    let never = missing([&sum.calamities]);
+    if !never.is_empty() {
+        println!("what never did: {}", never.join(", "));
+    }
+    for outcome in &sum.violations {
+        show_violation(outcome.clone());
+    }
+    if sum.violations.is_empty() {
+        println!("every promise was kept");
+    }
+}
+
+fn show_violation(outcome: Outcome) {
+    let seed = outcome.seed;
+    println!("\nseed {seed}: {}", outcome.violation.as_deref().unwrap_or_default());
+    eprintln!("looking for fewer faults than {}", outcome.script.len());
+    let small = shrink(outcome, |_| {});
+    println!("with {} faults: {}", small.script.len(), small.violation.as_deref().unwrap_or_default());
+    print!("{}", small.script);
+    println!("again: habemus-dst --first {seed} --seeds 1");
+}

@@ -1,0 +1,120 @@
+//! One run: first everything goes wrong, then nothing, and then everything must be well.
+
+use std::collections::BTreeMap;
+
+use habemus_store::Revision;
+
+use crate::calamity::{Calamity, DRIFT_BOUND, Script};
+use crate::clock::Micros;
+use crate::linearizability;
+use crate::world::World;
+
+/// So long things go wrong.
+const TROUBLE: Micros = 15_000_000;
+/// So long after that everybody must be served again,
+const RECOVERY: Micros = 4_000_000;
+/// within this time.
+const PEACE: Micros = 8_000_000;
+/// And so long after the last word of a client its session has ended.
+const END: Micros = 6_000_000;
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The seed.
+    pub seed: u64,
+    /// What went wrong by intent.
+    pub script: Script,
+    /// What must not have happened.
+    pub violation: Option<String>,
+    /// How much virtual time passed, in microseconds.
+    pub micros: u64,
+    /// How many things happened.
+    pub events: u64,
+    /// How many calls about keys were answered.
+    pub answered: u64,
+    /// How often somebody was inside a lock.
+    pub entered: u64,
+    /// How often each kind of calamity happened.
+    pub calamities: BTreeMap<&'static str, u64>,
+}
+
+/// Plays a seed.
+pub fn play(seed: u64) -> Outcome {
+    play_script(seed, Script::draw(seed, TROUBLE, DRIFT_BOUND))
+}
+
+/// Plays a seed with another script than its own.
+pub fn play_script(seed: u64, script: Script) -> Outcome {
+    let mut world = World::new(seed, script.clone());
+    world.run_until(TROUBLE);
+    world.heal();
+    world.run_until(TROUBLE + RECOVERY);
+    world.clean_up();
+    let before = world.progress();
+    world.run_until(TROUBLE + RECOVERY + PEACE);
+    world.judge_progress(&before);
+    world.end();
+    world.run_until(TROUBLE + RECOVERY + PEACE + END);
+    world.judge();
+    Outcome {
+        seed,
+        script,
+        violation: world.history.violation.take(),
+        micros: TROUBLE + RECOVERY + PEACE + END,
+        events: world.events,
+        answered: world.history.key_calls.iter().filter(|call| call.responded.is_some()).count() as u64,
+        entered: world.history.inside.len() as u64,
+        calamities: world.calamities,
+    }
+}
+
+/// The same seed with as few calamities as still lead to a violation, of whatever kind; and how many runs it took.
+pub fn shrink(outcome: Outcome, mut tried: impl FnMut(usize)) -> Outcome {
+    let mut best = outcome;
+    let mut size = best.script.len().div_ceil(2).max(1);
+    loop {
+        let mut first = 0;
+        while first < best.script.len() {
+            let outcome = play_script(best.seed, best.script.without(first, size));
+            tried(best.script.len());
+            if outcome.violation.is_some() {
+                best = outcome;
+            } else {
+                first += size;
+            }
+        }
+        if size == 1 {
+            return best;
+        }
+        size = size.div_ceil(2);
+    }
+}
+
+impl World {
+    fn judge(&mut self) {
+        self.judge_locks_and_sessions();
+        if let Err(why) = linearizability::judge(&self.history.revised, &self.history.key_calls) {
+            self.history.violated(why);
+        }
+    }
+
+    fn judge_locks_and_sessions(&mut self) {
+        self.history.judge_locks();
+        let last = self.history.revised.keys().next_back().copied().unwrap_or(Revision(1));
+        for violation in self.violations_at_the_end(last) {
+            self.history.violated(violation);
+        }
+    }
+}
+
+/// How many kinds of calamity there are that never happened in these outcomes.
+pub fn missing<'a>(outcomes: impl IntoIterator<Item = &'a BTreeMap<&'static str, u64>>) -> Vec<&'static str> {
+    let mut seen = BTreeMap::new();
+    for calamities in outcomes {
+        for (kind, count) in calamities {
+            *seen.entry(*kind).or_insert(0) += count;
+        }
+    }
+    Calamity::KINDS.into_iter().filter(|kind| !seen.contains_key(kind)).collect()
+}

@@ -1,0 +1,384 @@
+//! The world: machines, a network and clients, in virtual time, all from one seed.
+
+mod calamities;
+mod ending;
+mod service;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use habemus_replica::{Effect, Member, MemberId, PeerMessage, Recovered, RequestId, Role, Settings};
+use habemus_store::Mode;
+
+use crate::agenda::{Agenda, Due};
+use crate::calamity::{DRIFT_BOUND, Script};
+use crate::client::{Client, Hands, KeyClient, LockClient, Reply, WatchClient};
+use crate::clock::{Micros, SkewedClock};
+use crate::history::History;
+use crate::machine::{Job, Machine};
+use crate::random::Random;
+
+/// How often a machine looks at its clock.
+const TICK: Micros = 5_000;
+
+/// What the network does to messages.
+#[derive(Clone, Copy)]
+struct Weather {
+    loss: u64,
+    duplication: u64,
+    max_delay: Micros,
+}
+
+const CALM: Weather = Weather { loss: 0, duplication: 0, max_delay: 1_000 };
+
+/// A client, where it stands and how it is.
+struct Person {
+    client: Client,
+    clock: SkewedClock,
+    /// Which machine it asks.
+    machine: usize,
+    paused_until: Micros,
+}
+
+/// Everything there is.
+pub(crate) struct World {
+    now: Micros,
+    agenda: Agenda,
+    random: Random,
+    script: Script,
+    machines: Vec<Machine>,
+    people: Vec<Person>,
+    weather: Weather,
+    /// Pairs between which nothing passes, one way.
+    cut: BTreeSet<(MemberId, MemberId)>,
+    /// Machines that no client reaches.
+    unreachable: BTreeSet<usize>,
+    calls: u64,
+    requests: u64,
+    is_ending: bool,
+    /// The leader of each term.
+    leaders: BTreeMap<u64, MemberId>,
+    /// A digest of what every member must have after an index, as the first one had it that got there.
+    digests: BTreeMap<u64, u64>,
+    /// When the last answer of a watch arrives, for those that are under way: a connection keeps them in order.
+    streams: BTreeMap<crate::client::CallId, Micros>,
+    pub(crate) history: History,
+    /// How often each kind of calamity happened.
+    pub(crate) calamities: BTreeMap<&'static str, u64>,
+    pub(crate) events: u64,
+}
+
+fn member(id: MemberId, learner: bool) -> Member {
+    Member { name: format!("m{id}"), peer_addresses: vec![], client_addresses: vec![], learner }
+}
+
+fn skew(random: &mut Random) -> i64 {
+    random.below(2 * DRIFT_BOUND.unsigned_abs() + 1).cast_signed() - DRIFT_BOUND
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, script: Script) -> World {
+        let mut random = Random::new(seed, 0x0d57);
+        let members = [1, 3, 3, 3, 5, 5, 2, 7][random.below(8) as usize];
+        let ids: Vec<MemberId> = (1..=members).map(MemberId).collect();
+        let first = Recovered::first(ids.iter().map(|id| (*id, member(*id, false))));
+        let mut world = World {
+            now: 0,
+            agenda: Agenda::default(),
+            machines: Vec::new(),
+            people: Vec::new(),
+            weather: CALM,
+            cut: BTreeSet::new(),
+            unreachable: BTreeSet::new(),
+            calls: 0,
+            requests: 0,
+            is_ending: false,
+            leaders: BTreeMap::new(),
+            digests: BTreeMap::new(),
+            streams: BTreeMap::new(),
+            history: History::default(),
+            calamities: BTreeMap::new(),
+            events: 0,
+            random,
+            script,
+        };
+        for id in ids {
+            world.add_machine(id, &first);
+        }
+        world.add_people();
+        for (index, (at, _)) in world.script.0.iter().enumerate() {
+            world.agenda.plan(*at, Due::Calamity(index));
+        }
+        world
+    }
+
+    fn add_machine(&mut self, id: MemberId, first: &Recovered) {
+        let clock = SkewedClock::new(self.random.below(1 << 40), skew(&mut self.random));
+        self.machines.push(Machine::new(id, self.random.number(), clock, first));
+        self.start(self.machines.len() - 1);
+    }
+
+    fn add_people(&mut self) {
+        let two = Mode::Permits(2.try_into().expect("it is not zero"));
+        let mut clients = vec![Client::Watch(WatchClient::new()), Client::Watch(WatchClient::new())];
+        clients.extend((0..4).map(|_| Client::Keys(KeyClient::default())));
+        clients.extend((0..3).map(|_| Client::Lock(LockClient::new("orders", Mode::Exclusive))));
+        clients.extend((0..2).map(|_| Client::Lock(LockClient::new("leader", Mode::Exclusive))));
+        clients.extend((0..3).map(|_| Client::Lock(LockClient::new("park", two))));
+        let shared = [Mode::Shared, Mode::Shared, Mode::Exclusive];
+        clients.extend(shared.map(|mode| Client::Lock(LockClient::new("book", mode))));
+        for client in clients {
+            let clock = SkewedClock::new(self.random.below(1 << 40), skew(&mut self.random));
+            let machine = self.random.below(self.machines.len() as u64) as usize;
+            self.agenda.plan(self.random.below(100_000), Due::Wake { client: self.people.len() });
+            self.people.push(Person { client, clock, machine, paused_until: 0 });
+        }
+    }
+
+    /// Starts a machine that does not run, unless it is to stay away.
+    fn start(&mut self, index: usize) {
+        let seed = self.random.number();
+        let machine = &mut self.machines[index];
+        if machine.gone || machine.running.is_some() {
+            return;
+        }
+        let mut settings = Settings::new(machine.id, seed);
+        settings.snapshot_after_bytes = 16_000;
+        settings.keep_entries = 20;
+        settings.patience_ticks = 300;
+        match machine.start(self.now, settings) {
+            Ok(()) => {
+                let life = machine.life;
+                self.agenda.plan(self.now + 1, Due::Tick { machine: index, life });
+            }
+            Err(why) => self.history.violated(why),
+        }
+    }
+
+    /// Lets everything happen until `end`, or until something did that must not.
+    pub(crate) fn run_until(&mut self, end: Micros) {
+        while self.history.violation.is_none()
+            && let Some((at, due)) = self.agenda.next(end)
+        {
+            self.now = at;
+            self.events += 1;
+            self.happen(due);
+        }
+        self.now = self.now.max(end);
+    }
+
+    fn happen(&mut self, due: Due) {
+        match due {
+            Due::Tick { machine, life } => self.tick(machine, life),
+            Due::Written { machine, life } => self.written(machine, life),
+            Due::Message { from, to, message } => self.receive(from, to, message),
+            Due::Request { machine, call, ask } => self.request(machine, call, ask),
+            Due::Reply { call, reply } => self.reply(call, reply),
+            Due::Wake { client } => self.wake(client),
+            Due::Calamity(index) => {
+                let (_, calamity) = self.script.0[index];
+                self.befall(calamity);
+            }
+        }
+    }
+
+    /// When the machine is awake again, if it stands still.
+    fn sleeps(&self, machine: usize) -> Option<Micros> {
+        Some(self.machines[machine].paused_until).filter(|until| *until > self.now)
+    }
+
+    fn tick(&mut self, index: usize, life: u64) {
+        let now = self.now;
+        let until = self.sleeps(index);
+        let machine = &mut self.machines[index];
+        let Some(running) = machine.running.as_mut().filter(|_| machine.life == life) else { return };
+        self.agenda.plan(until.unwrap_or(now + TICK), Due::Tick { machine: index, life });
+        if until.is_none() {
+            running.replica.tick(machine.clock.at(now));
+            self.flush(index);
+        }
+    }
+
+    fn written(&mut self, index: usize, life: u64) {
+        if let Some(until) = self.sleeps(index) {
+            return self.agenda.plan(until, Due::Written { machine: index, life });
+        }
+        let machine = &mut self.machines[index];
+        let Some(running) = machine.running.as_mut().filter(|_| machine.life == life) else { return };
+        running.busy = false;
+        match running.work() {
+            Ok(durable) => {
+                if let Some(number) = durable {
+                    running.replica.persisted(number);
+                }
+                self.flush(index);
+            }
+            // A member whose disk fails stops.
+            Err(_) => self.crash(index),
+        }
+    }
+
+    fn crash(&mut self, index: usize) {
+        let through = self.random.below(8);
+        self.machines[index].crash(through);
+    }
+
+    fn receive(&mut self, from: MemberId, to: MemberId, message: PeerMessage) {
+        let Some(index) = self.machines.iter().position(|machine| machine.id == to) else { return };
+        if self.cut.contains(&(from, to)) {
+            return;
+        }
+        if let Some(until) = self.sleeps(index) {
+            return self.agenda.plan(until, Due::Message { from, to, message });
+        }
+        let machine = &mut self.machines[index];
+        let Some(running) = &mut machine.running else { return };
+        running.replica.receive(from, message, machine.clock.at(self.now));
+        self.flush(index);
+    }
+
+    /// Carries out what a replica wants done.
+    fn flush(&mut self, index: usize) {
+        let machine = &mut self.machines[index];
+        let Some(running) = &mut machine.running else { return };
+        let effects = running.replica.flush(machine.clock.at(self.now));
+        for effect in effects {
+            if let Some(left) = &mut self.machines[index].stops_after {
+                match left.checked_sub(1) {
+                    Some(less) => *left = less,
+                    None => return self.crash(index),
+                }
+            }
+            self.carry_out(index, effect);
+        }
+        self.keep_disk_busy(index);
+        self.compare(index);
+    }
+
+    fn carry_out(&mut self, index: usize, effect: Effect) {
+        let id = self.machines[index].id;
+        match effect {
+            Effect::Send { to, message } => self.send(id, to, &message),
+            Effect::Write(write) => self.give(index, Job::Write(write)),
+            Effect::Snapshot(snapshot) => self.give(index, Job::Compact(snapshot)),
+            Effect::Applied { request, applied, .. } => {
+                self.history.applied(self.now, &applied);
+                self.serve(index, request, &applied);
+            }
+            Effect::Unanswered { request, why } => self.not_served(index, request, why),
+            Effect::Readable { request } => self.serve_read(index, request),
+            Effect::Changed { change, .. } => self.membership_changed(&change),
+            Effect::Restored => self.serve_anew(index),
+            Effect::Role(Role { term, leads, .. }) => {
+                if leads && self.leaders.insert(term, id).is_some_and(|other| other != id) {
+                    self.history.violated(format!("two lead in term {term}"));
+                }
+            }
+        }
+    }
+
+    fn give(&mut self, index: usize, job: Job) {
+        if let Some(running) = &mut self.machines[index].running {
+            running.give(job);
+        }
+    }
+
+    fn keep_disk_busy(&mut self, index: usize) {
+        let takes = self.random.between(50, 2_000);
+        let machine = &mut self.machines[index];
+        let Some(running) = &mut machine.running else { return };
+        if !running.busy && running.has_work() {
+            running.busy = true;
+            let (life, at) = (machine.life, self.now + takes + machine.slowness);
+            self.agenda.plan(at, Due::Written { machine: index, life });
+        }
+    }
+
+    fn send(&mut self, from: MemberId, to: MemberId, message: &PeerMessage) {
+        if self.cut.contains(&(from, to)) || self.random.happens(self.weather.loss) {
+            return;
+        }
+        let copies = 1 + u64::from(self.random.happens(self.weather.duplication));
+        for _ in 0..copies {
+            let at = self.now + self.random.between(50, self.weather.max_delay.max(50));
+            self.agenda.plan(at, Due::Message { from, to, message: message.clone() });
+        }
+    }
+
+    /// Whoever has applied as much has the same store.
+    fn compare(&mut self, index: usize) {
+        let Some(running) = &self.machines[index].running else { return };
+        let applied = running.replica.applied();
+        if applied % 64 != 0 {
+            return;
+        }
+        let mut hasher = DefaultHasher::new();
+        running.replica.store().to_bytes().hash(&mut hasher);
+        let digest = hasher.finish();
+        let known = *self.digests.entry(applied).or_insert(digest);
+        if known != digest {
+            let id = self.machines[index].id;
+            self.history.violated(format!("member {id} has another store after index {applied}"));
+        }
+    }
+
+    fn wake(&mut self, client: usize) {
+        let until = self.people[client].paused_until;
+        if until > self.now {
+            return self.agenda.plan(until, Due::Wake { client });
+        }
+        self.with_hands(client, Client::wake);
+        let again = self.now + self.random.between(10_000, 40_000);
+        self.agenda.plan(again, Due::Wake { client });
+    }
+
+    fn reply(&mut self, call: crate::client::CallId, reply: Reply) {
+        let until = self.people[call.client].paused_until;
+        if until > self.now {
+            return self.agenda.plan(until, Due::Reply { call, reply });
+        }
+        self.with_hands(call.client, |client, hands| client.hear(call.number, reply, hands));
+    }
+
+    fn with_hands(&mut self, index: usize, act: impl FnOnce(&mut Client, &mut Hands<'_>)) {
+        let person = &mut self.people[index];
+        let mut hands = Hands {
+            client: index,
+            now: self.now,
+            clock: &person.clock,
+            random: &mut self.random,
+            history: &mut self.history,
+            calls: &mut self.calls,
+            asks: Vec::new(),
+            switches: false,
+            is_ending: self.is_ending,
+        };
+        act(&mut person.client, &mut hands);
+        let (asks, switches) = (hands.asks, hands.switches);
+        if switches {
+            // Clients are told who belongs to the cluster, by hand or by its members.
+            let here: Vec<usize> = (0..self.machines.len()).filter(|&it| !self.machines[it].gone).collect();
+            person.machine = here[self.random.below(here.len() as u64) as usize];
+        }
+        let machine = person.machine;
+        for (call, ask) in asks {
+            if !self.unreachable.contains(&machine) {
+                let at = self.now + self.random.between(50, self.weather.max_delay.max(50));
+                self.agenda.plan(at, Due::Request { machine, call, ask });
+            }
+        }
+    }
+
+    fn next_request(&mut self, origin: MemberId) -> RequestId {
+        self.requests += 1;
+        RequestId { origin, number: self.requests }
+    }
+
+    /// The machine that leads in the latest term, if it runs.
+    fn leader(&self) -> Option<usize> {
+        let roles = self.machines.iter().enumerate();
+        let roles =
+            roles.filter_map(|(index, machine)| Some((index, machine.running.as_ref()?.replica.role())));
+        roles.filter(|(_, role)| role.leads).max_by_key(|(_, role)| role.term).map(|(index, _)| index)
+    }
+}

@@ -1,0 +1,162 @@
+//! How things go wrong, and how they are well again.
+
+use habemus_replica::{Change, MemberId, Recovered};
+use habemus_store::{Command, Revision};
+
+use super::{CALM, Weather, World, member};
+use crate::calamity::Calamity;
+
+/// No more machines than this are members at once.
+const MAX_MEMBERS: usize = 7;
+
+impl World {
+    pub(super) fn befall(&mut self, calamity: Calamity) {
+        *self.calamities.entry(calamity.kind()).or_default() += 1;
+        let count = self.machines.len() as u64;
+        let machine = |number: u64| (number % count) as usize;
+        match calamity {
+            Calamity::Crash(one) => self.crash(machine(one)),
+            Calamity::CrashMidway(one, effects) => self.machines[machine(one)].stops_after = Some(effects),
+            Calamity::Restart(one) => self.start(machine(one)),
+            Calamity::Pause(one, long) => self.machines[machine(one)].paused_until = self.now + long,
+            Calamity::PauseClient(one, long) => {
+                let client = one as usize % self.people.len();
+                self.people[client].paused_until = self.now + long;
+            }
+            Calamity::SlowDisk(one, takes) => self.machines[machine(one)].slowness = takes,
+            Calamity::FullDisk(one, full) => self.machines[machine(one)].disk.fill(full),
+            Calamity::CutOneWay(one, other) => {
+                let pair = (self.machines[machine(one)].id, self.machines[machine(other)].id);
+                self.cut.insert(pair);
+            }
+            Calamity::Isolate(one) => self.part(|index| index == machine(one)),
+            Calamity::Partition(sides) => self.part(|index| sides >> (index % 64) & 1 == 1),
+            Calamity::CutClients(one) => drop(self.unreachable.insert(machine(one))),
+            Calamity::Heal => {
+                self.cut.clear();
+                self.unreachable.clear();
+            }
+            Calamity::Weather { loss, duplication, max_delay } => {
+                self.weather = Weather { loss, duplication, max_delay };
+            }
+            Calamity::Skew(one, skew) => {
+                let now = self.now;
+                self.machines[machine(one)].clock.change(now, skew);
+            }
+            Calamity::Transfer(one) => self.transfer(machine(one)),
+            Calamity::Add => self.add(),
+            Calamity::Promote => self.promote(),
+            Calamity::Remove(one) => self.change(&Change::Remove(self.machines[machine(one)].id)),
+            Calamity::Compact => self.compact(),
+        }
+    }
+
+    /// Nothing passes between the ones and the others.
+    fn part(&mut self, is_one: impl Fn(usize) -> bool) {
+        let ids: Vec<MemberId> = self.machines.iter().map(|machine| machine.id).collect();
+        for (one, from) in ids.iter().enumerate() {
+            for (other, to) in ids.iter().enumerate() {
+                if is_one(one) != is_one(other) {
+                    self.cut.insert((*from, *to));
+                }
+            }
+        }
+    }
+
+    fn transfer(&mut self, to: usize) {
+        let to = self.machines[to].id;
+        let Some(leader) = self.leader() else { return };
+        if let Some(running) = &mut self.machines[leader].running {
+            running.replica.transfer_leadership(to);
+        }
+        self.flush(leader);
+    }
+
+    fn change(&mut self, change: &Change) {
+        let Some(leader) = self.leader() else { return };
+        let request = self.next_request(self.machines[leader].id);
+        if let Some(running) = &mut self.machines[leader].running {
+            // If it cannot be done now, it is not done.
+            let _ = running.replica.change(request, change);
+        }
+        self.flush(leader);
+    }
+
+    fn add(&mut self) {
+        let here = self.machines.iter().filter(|machine| !machine.gone).count();
+        if here < MAX_MEMBERS {
+            let id = MemberId(self.machines.len() as u64 + 1);
+            self.add_machine(id, &Recovered::added());
+            self.change(&Change::Add(id, member(id, true)));
+        }
+    }
+
+    fn promote(&mut self) {
+        let Some(leader) = self.leader() else { return };
+        let Some(running) = &self.machines[leader].running else { return };
+        let learner = running.replica.members().find(|(_, member)| member.learner).map(|(id, _)| id);
+        if let Some(id) = learner {
+            self.change(&Change::Promote(id));
+        }
+    }
+
+    /// Whoever was removed is switched off: it has heard of it, or not.
+    pub(super) fn membership_changed(&mut self, change: &Change) {
+        if let Change::Remove(id) = change
+            && let Some(index) = self.machines.iter().position(|machine| machine.id == *id)
+            && !self.machines[index].gone
+        {
+            self.machines[index].gone = true;
+            // It may go on for a while.
+            self.machines[index].stops_after = Some(self.random.below(2_000));
+        }
+    }
+
+    /// Forgets what is older than the last fifty revisions or so.
+    fn compact(&mut self) {
+        let Some(leader) = self.leader() else { return };
+        let request = self.next_request(self.machines[leader].id);
+        if let Some(running) = &mut self.machines[leader].running {
+            let revision = Revision(running.replica.store().revision().0.saturating_sub(50));
+            running.replica.propose(request, Command::Compact(revision));
+        }
+        self.flush(leader);
+    }
+
+    /// Machines that were to be added and never were are switched off, and clients go elsewhere.
+    pub(crate) fn clean_up(&mut self) {
+        let Some(leader) = self.leader().and_then(|leader| self.machines[leader].running.as_ref()) else {
+            return;
+        };
+        let members: Vec<MemberId> = leader.replica.members().map(|(id, _)| id).collect();
+        for index in 0..self.machines.len() {
+            let machine = &mut self.machines[index];
+            if !machine.gone && !members.contains(&machine.id) {
+                machine.gone = true;
+                self.crash(index);
+            }
+        }
+    }
+
+    /// From now on nothing goes wrong.
+    pub(crate) fn heal(&mut self) {
+        self.cut.clear();
+        self.unreachable.clear();
+        self.weather = CALM;
+        for index in 0..self.machines.len() {
+            let machine = &mut self.machines[index];
+            machine.paused_until = 0;
+            machine.slowness = 0;
+            machine.disk.fill(false);
+            if !machine.gone {
+                machine.stops_after = None;
+                self.start(index);
+            } else if machine.running.is_some() {
+                self.crash(index);
+            }
+        }
+        for person in &mut self.people {
+            person.paused_until = 0;
+        }
+    }
+}

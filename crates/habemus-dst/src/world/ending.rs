@@ -1,0 +1,71 @@
+//! What must be at the end.
+
+use habemus_store::Revision;
+
+use super::World;
+use crate::client::Client;
+
+impl World {
+    /// How far every client has come.
+    pub(crate) fn progress(&self) -> Vec<u64> {
+        let how_far = |client: &Client| match client {
+            Client::Keys(keys) => keys.answered,
+            Client::Lock(lock) => lock.entered,
+            Client::Watch(watch) => watch.next.0,
+        };
+        self.people.iter().map(|person| how_far(&person.client)).collect()
+    }
+
+    /// Everybody has come further.
+    pub(crate) fn judge_progress(&mut self, before: &[u64]) {
+        for (client, (before, now)) in before.iter().zip(self.progress()).enumerate() {
+            if now <= *before {
+                self.history.violated(format!("nothing is wrong any more, and client {client} waits"));
+            }
+        }
+    }
+
+    /// Clients begin nothing new any more, and vanish.
+    pub(crate) fn end(&mut self) {
+        self.is_ending = true;
+    }
+
+    /// What is not as it must be, when nothing happens any more and `last` was the last revision.
+    pub(crate) fn violations_at_the_end(&self, last: Revision) -> Vec<String> {
+        let mut violations = Vec::new();
+        let Some(leader) = self.leader().and_then(|leader| self.machines[leader].running.as_ref()) else {
+            return vec!["nothing is wrong any more, and nobody leads".to_owned()];
+        };
+        let store = leader.replica.store();
+        if store.session_count() > 0 {
+            violations.push(format!("{} sessions have not ended", store.session_count()));
+        }
+        if store.revision() != last {
+            violations.push(format!("the last revision is {}, and there was {last}", store.revision()));
+        }
+        for (id, _) in leader.replica.members() {
+            let machine = self.machines.iter().find(|machine| machine.id == id);
+            let Some(running) = machine.and_then(|machine| machine.running.as_ref()) else {
+                violations.push(format!("member {id} does not run"));
+                continue;
+            };
+            if running.replica.applied() != leader.replica.applied() {
+                violations.push(format!("member {id} is behind"));
+            } else if running.replica.store().to_bytes() != store.to_bytes() {
+                violations.push(format!("member {id} has another store"));
+            }
+        }
+        for person in &self.people {
+            match &person.client {
+                Client::Watch(watch) if watch.next <= last => {
+                    violations.push(format!("a watch waits for {}, and {last} has happened", watch.next));
+                }
+                Client::Lock(lock) if lock.is_inside() => {
+                    violations.push("somebody who is gone is inside".to_owned());
+                }
+                _ => {}
+            }
+        }
+        violations
+    }
+}
