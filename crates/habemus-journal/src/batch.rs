@@ -12,6 +12,9 @@ pub(crate) const HEADER: usize = 12;
 /// Batches begin at multiples of this.
 pub(crate) const ALIGNMENT: usize = 8;
 
+/// What an entry takes beside what it says, at most.
+const ENTRY: u64 = 64;
+
 /// What several writes say together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Batch {
@@ -22,9 +25,38 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    pub(crate) fn of(writes: &[Write], state: StoredState) -> Batch {
-        let appended = writes.iter().map(|write| write.entries.clone()).filter(|it| !it.is_empty()).collect();
-        Batch { appended, state: Some(state) }
+    /// What these writes say, in one batch, or in several if it has many more bytes than `limit`. Whatever comes of a crash
+    /// between two of them makes sense: the term and the vote come with the first, for no entry may be of a later term, and
+    /// what is committed (before, up to `committed`) with the last, for no entry may be missing.
+    pub(crate) fn of(writes: &[Write], state: StoredState, committed: u64, limit: u64) -> Vec<Batch> {
+        let mut batches = Vec::new();
+        let mut batch = Batch::default();
+        let mut bytes = 0;
+        for write in writes {
+            let mut begins = true;
+            for entry in &write.entries {
+                let size = (entry.data.len() + entry.context.len()) as u64 + ENTRY;
+                if bytes + size > limit && !batch.appended.is_empty() {
+                    batches.push(std::mem::take(&mut batch));
+                    (bytes, begins) = (0, true);
+                }
+                bytes += size;
+                match batch.appended.last_mut() {
+                    Some(last) if !begins => last.push(entry.clone()),
+                    _ => batch.appended.push(vec![entry.clone()]),
+                }
+                begins = false;
+            }
+        }
+        batches.push(batch);
+        let early = StoredState { commit: committed.min(state.commit), ..state };
+        for batch in &mut batches {
+            batch.state = Some(early);
+        }
+        if let Some(last) = batches.last_mut() {
+            last.state = Some(state);
+        }
+        batches
     }
 
     /// The batch as bytes, for this segment and this offset and no other: a segment that is used again may hold batches of its

@@ -156,9 +156,13 @@ impl<D: Disk> Journal<D> {
         // What need not be durable waits for what must be: so a batch is only ever written behind durable ones, and whatever
         // is behind damage shows that it is damage.
         if after.iter().any(|write| write.sync) {
-            self.append(&Batch::of(after, state))?;
-            let name = segment::name(self.last().number);
-            self.disk.sync(&name).map_err(JournalError::disk(&name))?;
+            for batch in Batch::of(after, state, self.state.commit, self.limits.segment / 4) {
+                self.append(&batch)?;
+                let name = segment::name(self.last().number);
+                self.disk.sync(&name).map_err(JournalError::disk(&name))?;
+                // The next part may begin a segment, with the state before it.
+                self.state = batch.state.unwrap_or(self.state);
+            }
         }
         self.state = state;
         Ok(())

@@ -31,3 +31,47 @@ impl Batch {
         postcard::from_bytes(bytes)
     }
 }
+
+/// So many bytes of commands are proposed as one entry, at most, unless one command alone has more: whatever takes an entry
+/// (a message, the journal) need not take one of any length.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Splits commands into those that go into one entry.
+pub(crate) fn split(commands: Vec<(RequestId, Command)>) -> Vec<Vec<(RequestId, Command)>> {
+    let mut parts = Vec::new();
+    let mut part = Vec::new();
+    let mut bytes = 0;
+    for (request, command) in commands {
+        let size = command.bytes();
+        if bytes + size > MAX_BYTES && !part.is_empty() {
+            parts.push(std::mem::take(&mut part));
+            bytes = 0;
+        }
+        bytes += size;
+        part.push((request, command));
+    }
+    if !part.is_empty() {
+        parts.push(part);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use habemus_store::Put;
+
+    use super::*;
+
+    #[test]
+    fn long_commands_are_proposed_apart_and_none_is_lost() {
+        let put = |bytes: usize| Command::Put(Put::new("key", vec![0; bytes]));
+        let request = |number| RequestId { origin: MemberId(1), number };
+        let sizes = [10, MAX_BYTES / 2, MAX_BYTES / 2, MAX_BYTES * 2, 10, 10];
+        let commands: Vec<_> =
+            (1..).zip(sizes).map(|(number, bytes)| (request(number), put(bytes))).collect();
+        let parts = split(commands.clone());
+        assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 1, 2]);
+        assert_eq!(parts.concat(), commands);
+        assert!(split(Vec::new()).is_empty());
+    }
+}

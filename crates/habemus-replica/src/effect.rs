@@ -1,6 +1,7 @@
 //! What a replica wants done.
 
 use habemus_store::Applied;
+use serde::{Deserialize, Serialize};
 
 use crate::batch::RequestId;
 use crate::log::{StoredSnapshot, StoredState};
@@ -68,7 +69,7 @@ pub struct Role {
 }
 
 /// Why a request cannot be answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Unanswered {
     /// Nobody leads; nothing was done.
     #[error("nobody leads; nothing was done, try again")]

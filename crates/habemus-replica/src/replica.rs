@@ -1,19 +1,21 @@
 //! The replica: consensus, store, time and membership in one state machine.
 
+mod membership;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use habemus_store::{ClusterTime, Command, Store};
-use raft::eraftpb::{ConfChangeSingle, ConfChangeType, ConfChangeV2, Message, MessageType, Snapshot};
+use raft::eraftpb::{Message, MessageType, Snapshot};
 use raft::{Config, RawNode, SnapshotStatus, StateRole};
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
-use crate::batch::{Batch, RequestId};
+use crate::batch::{self, Batch, RequestId};
 use crate::clock::LeaderClock;
 use crate::effect::{Effect, Role, Unanswered, Write};
 use crate::log::{Log, Recovered, StoredSnapshot, StoredState};
-use crate::member::{self, Change, Member, MemberId, Members};
+use crate::member::{Member, MemberId, Members};
 use crate::outstanding::Outstanding;
 use crate::reads::Reads;
 use crate::replicated::Replicated;
@@ -137,6 +139,11 @@ impl Replica {
         self.replicated.members.iter().map(|(id, member)| (*id, member))
     }
 
+    /// Whether this one belonged to the cluster once, and was removed.
+    pub fn was_removed(&self, id: MemberId) -> bool {
+        self.replicated.removed.contains(&id)
+    }
+
     /// The index of the last entry that was applied here.
     pub fn applied(&self) -> u64 {
         self.applied
@@ -163,6 +170,14 @@ impl Replica {
         }
         match message {
             PeerMessage::Forward { term, requests } => self.receive_forwarded(term, requests),
+            PeerMessage::Change { term, request, change } => {
+                self.receive_change(from, term, request, &change);
+            }
+            PeerMessage::Refused { request, why } => {
+                if self.role.leader == Some(from) {
+                    self.give_up(request, why);
+                }
+            }
             PeerMessage::Consensus(envelope) => {
                 let message = envelope.to_engine(from, self.settings.id).filter(|it| self.is_sound(it));
                 if let Some(message) = message {
@@ -214,25 +229,6 @@ impl Replica {
     /// What time it is in the cluster, if this member counts it.
     pub fn cluster_time(&self, now: Duration) -> Option<ClusterTime> {
         self.clock.now(now)
-    }
-
-    /// A client of this member, which leads, wants the membership changed.
-    ///
-    /// # Errors
-    /// If this member does not lead, another change is under way, or the change makes no sense.
-    pub fn change(&mut self, request: RequestId, change: &Change) -> Result<(), Unanswered> {
-        if !self.role.leads || self.clock.now(self.now).is_none() {
-            return Err(Unanswered::NoLeader);
-        }
-        if self.node.raft.has_pending_conf() || !self.makes_sense(change) {
-            return Err(Unanswered::Unchangeable);
-        }
-        let context =
-            postcard::to_extend(&(request, change), Vec::new()).expect("memory takes what is written");
-        let proposed = self.node.propose_conf_change(context, self.to_engine(change));
-        proposed.map_err(|_| Unanswered::Unchangeable)?;
-        self.pending.insert(request, Pending { since: self.ticks, sent: true });
-        Ok(())
     }
 
     /// What is to be done now, after whatever came since the last time.
@@ -310,19 +306,23 @@ impl Replica {
         } else if let Some(leader) = self.role.leader {
             let requests = std::mem::take(&mut self.proposals);
             self.mark_sent(&requests);
-            let message = PeerMessage::Forward { term: self.role.term, requests };
-            self.effects.push(Effect::Send { to: leader, message });
+            for requests in batch::split(requests) {
+                let message = PeerMessage::Forward { term: self.role.term, requests };
+                self.effects.push(Effect::Send { to: leader, message });
+            }
         }
     }
 
     fn propose_batch(&mut self, at: ClusterTime) {
         let commands = std::mem::take(&mut self.proposals);
         self.mark_sent(&commands);
-        let requests: Vec<RequestId> = commands.iter().map(|(request, _)| *request).collect();
-        let batch = Batch { at, commands };
-        if self.node.propose(Vec::new(), batch.to_bytes().into()).is_err() {
-            for request in requests {
-                self.give_up(request, Unanswered::Overloaded);
+        for commands in batch::split(commands) {
+            let requests: Vec<RequestId> = commands.iter().map(|(request, _)| *request).collect();
+            let batch = Batch { at, commands };
+            if self.node.propose(Vec::new(), batch.to_bytes().into()).is_err() {
+                for request in requests {
+                    self.give_up(request, Unanswered::Overloaded);
+                }
             }
         }
     }
@@ -403,23 +403,6 @@ impl Replica {
             let request = self.pending.remove(&request).map(|_| request);
             self.effects.push(Effect::Applied { index: entry.index, request, applied });
         }
-    }
-
-    fn apply_change(&mut self, entry: &Entry) {
-        let (request, change): (RequestId, Change) =
-            postcard::from_bytes(&entry.context).expect("a leader wrote it, and every copy has a checksum");
-        let conf = self.node.apply_conf_change(&self.to_engine(&change));
-        self.node.mut_store().set_conf(conf.expect("a leader proposes what makes sense"));
-        member::change(&mut self.replicated.members, &change);
-        if let Change::Remove(id) = change {
-            self.replicated.removed.insert(id);
-            // The engine takes for granted that whoever leads is a member.
-            if id == self.settings.id && self.node.raft.state == StateRole::Leader {
-                self.node.raft.become_follower(self.node.raft.term, raft::INVALID_ID);
-            }
-        }
-        let request = self.pending.remove(&request).map(|_| request);
-        self.effects.push(Effect::Changed { request, change });
     }
 
     fn restore(&mut self, snapshot: &Snapshot) {
@@ -546,46 +529,5 @@ impl Replica {
             let drawn = min + (self.random.next_u32() as usize) % (max - min);
             self.node.raft.set_randomized_election_timeout(drawn);
         }
-    }
-
-    fn makes_sense(&self, change: &Change) -> bool {
-        let members = &self.replicated.members;
-        let known = members.get(&change.member());
-        match change {
-            Change::Add(id, member) => {
-                known.is_none() && !self.replicated.removed.contains(id) && member.learner
-            }
-            Change::Promote(id) => known.is_some_and(|member| member.learner) && self.is_caught_up(*id),
-            Change::Remove(_) => match known {
-                None => false,
-                Some(member) => member.learner || members.values().filter(|it| !it.learner).count() > 1,
-            },
-            Change::Update(..) => known.is_some(),
-        }
-    }
-
-    /// Whether a learner knows nearly all that is committed: one with a vote that knows little may hold up everybody.
-    fn is_caught_up(&self, id: MemberId) -> bool {
-        let committed = self.node.raft.raft_log.committed;
-        let matched = self.node.raft.prs().get(id.0).map_or(0, |progress| progress.matched);
-        matched >= committed - committed / 10
-    }
-
-    fn to_engine(&self, change: &Change) -> ConfChangeV2 {
-        let learns = |id: &MemberId| self.replicated.members.get(id).is_some_and(|member| member.learner);
-        let kind = match change {
-            Change::Add(..) => ConfChangeType::AddLearnerNode,
-            Change::Promote(_) => ConfChangeType::AddNode,
-            Change::Remove(_) => ConfChangeType::RemoveNode,
-            // The engine knows no addresses: for it, nothing changes.
-            Change::Update(id, _) if learns(id) => ConfChangeType::AddLearnerNode,
-            Change::Update(..) => ConfChangeType::AddNode,
-        };
-        let mut single = ConfChangeSingle::default();
-        single.set_change_type(kind);
-        single.node_id = change.member().0;
-        let mut all = ConfChangeV2::default();
-        all.set_changes(vec![single].into());
-        all
     }
 }

@@ -6,8 +6,9 @@ use raft::eraftpb::{self, ConfState, EntryType, Message, MessageType};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::RequestId;
+use crate::effect::Unanswered;
 use crate::log::StoredSnapshot;
-use crate::member::MemberId;
+use crate::member::{Change, MemberId};
 
 /// What one member sends another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +22,23 @@ pub enum PeerMessage {
         term: u64,
         /// The requests.
         requests: Vec<(RequestId, Command)>,
+    },
+    /// A client of the sender wants the membership changed, by the leader of a term and nobody else. Answered by `Refused`,
+    /// or by its being applied.
+    Change {
+        /// In which term it leads.
+        term: u64,
+        /// Whose request it is.
+        request: RequestId,
+        /// What is to change.
+        change: Change,
+    },
+    /// The leader does not do what was asked for.
+    Refused {
+        /// Which request.
+        request: RequestId,
+        /// Why not.
+        why: Unanswered,
     },
 }
 

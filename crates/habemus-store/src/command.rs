@@ -47,6 +47,25 @@ pub enum Command {
     Tick,
 }
 
+impl Command {
+    /// How many bytes it takes, roughly.
+    pub fn bytes(&self) -> usize {
+        let said = match self {
+            Command::Put(put) => put.bytes(),
+            Command::Delete(delete) => delete.keys.bytes(),
+            Command::Txn(txn) => txn.bytes(),
+            Command::RenewSessions(ids) => ids.len() * size_of::<SessionId>(),
+            Command::Enter(enter) => enter.name.len() + enter.value.len(),
+            Command::Leave(leave) => leave.key.len(),
+            Command::Compact(_)
+            | Command::OpenSession { .. }
+            | Command::CloseSession { .. }
+            | Command::Tick => 0,
+        };
+        32 + said
+    }
+}
+
 /// Writes a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Put {
@@ -76,6 +95,14 @@ impl Put {
     /// Lets it go with a session.
     pub fn of(self, session: SessionId) -> Put {
         Put { session: Given::New(Some(session)), ..self }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        let value = match &self.value {
+            Given::New(value) => value.len(),
+            Given::Present => 0,
+        };
+        self.key.len() + value
     }
 
     /// Whether it can be done; after that nothing is refused any more.

@@ -59,6 +59,13 @@ impl KeyRange {
         }
     }
 
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            KeyRange::One(key) | KeyRange::From(key) => key.len(),
+            KeyRange::Between(first, end) => first.len() + end.len(),
+        }
+    }
+
     /// What an ordered map is asked for; `None` where nothing can be in it.
     pub(crate) fn bounds(&self) -> Option<Bounds<'_>> {
         match self {

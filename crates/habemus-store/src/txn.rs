@@ -111,6 +111,23 @@ impl Compare {
 }
 
 impl Txn {
+    pub(crate) fn bytes(&self) -> usize {
+        let compared = self.compare.iter().map(|compare| {
+            let operand = match &compare.operand {
+                Operand::Value(value) => value.len(),
+                Operand::Version(_) | Operand::Created(_) | Operand::Modified(_) | Operand::Session(_) => 8,
+            };
+            compare.keys.bytes() + operand
+        });
+        let operations = self.then.iter().chain(&self.otherwise).map(|operation| match operation {
+            Operation::Range(range) => range.keys.bytes() + 32,
+            Operation::Put(put) => put.bytes(),
+            Operation::Delete(delete) => delete.keys.bytes(),
+            Operation::Txn(inner) => inner.bytes(),
+        });
+        compared.chain(operations).map(|bytes| bytes + 8).sum()
+    }
+
     /// Whether it makes sense by itself, whatever is in the store.
     pub(crate) fn check_shape(&self) -> Result<(), StoreError> {
         self.check_size(MAX_OPERATIONS)?;

@@ -1,7 +1,9 @@
 //! What is written is found again, and what is damaged is refused.
 
+use std::time::Duration;
+
 use habemus_journal::{Disk, Files, Journal, JournalError};
-use habemus_replica::{Recovered, StoredState, Write};
+use habemus_replica::{MemberId, Recovered, Replica, Settings, StoredState, Write};
 
 use crate::support::*;
 use habemus_dst::CruelDisk;
@@ -35,10 +37,30 @@ fn several_writes_are_one_and_later_entries_replace_earlier_ones() {
 }
 
 #[test]
+fn what_is_longer_than_a_segment_is_written_in_parts_of_which_any_makes_sense() {
+    let writes = [write(2, 10, 2), Write { state: write(5, 1, 3).state, ..write(5, 200, 3) }];
+    let mut known = first();
+    writes.iter().for_each(|write| apply(&mut known, write));
+    for operations in 0.. {
+        let disk = CruelDisk::new(operations as u64);
+        let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
+        disk.fail_after(operations);
+        let written = journal.write(&writes).is_ok();
+        disk.restart();
+        let (_, found) = Journal::open(disk, SMALL).expect("nothing is damaged");
+        let settings = Settings::new(MemberId(1), 0);
+        if written {
+            assert!(operations > 10, "several parts were needed");
+            assert_eq!(found, known);
+            return;
+        }
+        Replica::start(settings, &found, Duration::ZERO).expect("what is there makes sense");
+    }
+}
+
+#[test]
 fn a_snapshot_that_was_received_begins_the_log_anew() {
     let disk = CruelDisk::new(0);
-    let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
-    journal.write(&[write(2, 60, 2)]).expect_err("a batch is no longer than a segment");
     let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
     journal.write(&[write(2, 20, 2)]).expect("the disk works");
     let received = Write { snapshot: Some(snapshot(10, 3)), ..write(11, 2, 3) };

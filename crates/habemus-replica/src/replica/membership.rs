@@ -1,0 +1,118 @@
+//! How a replica takes part in changes of the membership.
+
+use raft::StateRole;
+use raft::eraftpb::{ConfChangeSingle, ConfChangeType, ConfChangeV2};
+
+use super::{Pending, Replica};
+use crate::batch::RequestId;
+use crate::effect::{Effect, Unanswered};
+use crate::member::{self, Change, MemberId};
+use crate::wire::{Entry, PeerMessage};
+
+impl Replica {
+    /// A client of this member wants the membership changed.
+    ///
+    /// # Errors
+    /// If nobody leads, another change is under way, or the change makes no sense. If another member leads, it may still
+    /// refuse: then the request is given up.
+    pub fn change(&mut self, request: RequestId, change: &Change) -> Result<(), Unanswered> {
+        if self.role.leads {
+            self.propose_change(request, change)?;
+        } else {
+            let leader = self.role.leader.ok_or(Unanswered::NoLeader)?;
+            if !self.makes_sense(change) {
+                return Err(Unanswered::Unchangeable);
+            }
+            let message = PeerMessage::Change { term: self.role.term, request, change: change.clone() };
+            self.effects.push(Effect::Send { to: leader, message });
+        }
+        self.pending.insert(request, Pending { since: self.ticks, sent: true });
+        Ok(())
+    }
+
+    /// Another member's client wants the membership changed. Only the leader of that term may do it, so that it is not done
+    /// twice.
+    pub(super) fn receive_change(&mut self, from: MemberId, term: u64, request: RequestId, change: &Change) {
+        if !self.role.leads || term != self.role.term || request.origin != from {
+            return;
+        }
+        if let Err(why) = self.propose_change(request, change) {
+            self.effects.push(Effect::Send { to: from, message: PeerMessage::Refused { request, why } });
+        }
+    }
+
+    fn propose_change(&mut self, request: RequestId, change: &Change) -> Result<(), Unanswered> {
+        if self.restoring.is_some() || self.clock.now(self.now).is_none() {
+            return Err(Unanswered::NoLeader);
+        }
+        let is_caught_up = match change {
+            Change::Promote(id) => self.is_caught_up(*id),
+            _ => true,
+        };
+        if self.node.raft.has_pending_conf() || !self.makes_sense(change) || !is_caught_up {
+            return Err(Unanswered::Unchangeable);
+        }
+        let context =
+            postcard::to_extend(&(request, change), Vec::new()).expect("memory takes what is written");
+        let proposed = self.node.propose_conf_change(context, self.to_engine(change));
+        proposed.map_err(|_| Unanswered::Unchangeable)
+    }
+
+    pub(super) fn apply_change(&mut self, entry: &Entry) {
+        let (request, change): (RequestId, Change) =
+            postcard::from_bytes(&entry.context).expect("a leader wrote it, and every copy has a checksum");
+        let conf = self.node.apply_conf_change(&self.to_engine(&change));
+        self.node.mut_store().set_conf(conf.expect("a leader proposes what makes sense"));
+        member::change(&mut self.replicated.members, &change);
+        if let Change::Remove(id) = change {
+            self.replicated.removed.insert(id);
+            // The engine takes for granted that whoever leads is a member.
+            if id == self.settings.id && self.node.raft.state == StateRole::Leader {
+                self.node.raft.become_follower(self.node.raft.term, raft::INVALID_ID);
+            }
+        }
+        let request = self.pending.remove(&request).map(|_| request);
+        self.effects.push(Effect::Changed { request, change });
+    }
+
+    fn makes_sense(&self, change: &Change) -> bool {
+        let members = &self.replicated.members;
+        let known = members.get(&change.member());
+        match change {
+            Change::Add(id, member) => {
+                known.is_none() && !self.replicated.removed.contains(id) && member.learner
+            }
+            Change::Promote(_) => known.is_some_and(|member| member.learner),
+            Change::Remove(_) => match known {
+                None => false,
+                Some(member) => member.learner || members.values().filter(|it| !it.learner).count() > 1,
+            },
+            Change::Update(..) => known.is_some(),
+        }
+    }
+
+    /// Whether a learner knows nearly all that is committed: one with a vote that knows little may hold up everybody.
+    fn is_caught_up(&self, id: MemberId) -> bool {
+        let committed = self.node.raft.raft_log.committed;
+        let matched = self.node.raft.prs().get(id.0).map_or(0, |progress| progress.matched);
+        matched >= committed - committed / 10
+    }
+
+    fn to_engine(&self, change: &Change) -> ConfChangeV2 {
+        let learns = |id: &MemberId| self.replicated.members.get(id).is_some_and(|member| member.learner);
+        let kind = match change {
+            Change::Add(..) => ConfChangeType::AddLearnerNode,
+            Change::Promote(_) => ConfChangeType::AddNode,
+            Change::Remove(_) => ConfChangeType::RemoveNode,
+            // The engine knows no addresses: for it, nothing changes.
+            Change::Update(id, _) if learns(id) => ConfChangeType::AddLearnerNode,
+            Change::Update(..) => ConfChangeType::AddNode,
+        };
+        let mut single = ConfChangeSingle::default();
+        single.set_change_type(kind);
+        single.node_id = change.member().0;
+        let mut all = ConfChangeV2::default();
+        all.set_changes(vec![single].into());
+        all
+    }
+}
