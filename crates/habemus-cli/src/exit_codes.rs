@@ -29,6 +29,7 @@ const EXIT_CODES: &[(&str, [&str; 4])] = &[
     ("node", ["stopped as told", "could not go on", "bad input", ""]),
     ("cluster", ["as expected", "not as expected", "bad input", "open: cut off too early, or interrupted"]),
     ("certs", ["written", "", "bad input", ""]),
+    ("serve", ["stopped as told", "could not go on", "bad input", ""]),
     ("draw", ["drawn", "", "bad input", ""]),
     ("completions", ["printed", "", "bad input", ""]),
 ];

@@ -27,6 +27,7 @@ use crate::error::CliError;
   habemus check ricart-agrawala --processes 3
   habemus cost chang-roberts --processes 2..65536
   habemus cluster --processes 5 --algorithm bully
+  habemus serve
 
 Exit codes: 0 it holds, 1 it does not, 2 bad input, 3 it could not be told;
 the help of each command says what that means for it.")]
@@ -68,6 +69,8 @@ enum Command {
     /// Make certificates for mutual TLS between nodes, for development.
     #[cfg(feature = "nodes")]
     Certs(commands::certs::Certs),
+    /// Run a member of the service: locks, elections and sessions behind etcd's interface.
+    Serve(commands::serve::Serve),
     /// Draw a recorded trace.
     Draw(commands::draw::Draw),
     /// Print completions for a shell.
@@ -115,6 +118,7 @@ fn main() -> ExitCode {
         Command::Cluster(cluster) => cluster.execute(),
         #[cfg(feature = "nodes")]
         Command::Certs(certs) => certs.execute(),
+        Command::Serve(serve) => serve.execute(),
         Command::Draw(draw) => draw.execute(),
         Command::Completions(completions) => completions.execute(),
     };

@@ -1,0 +1,26 @@
+//! The interface of etcd, version 3, as far as habemus's service has it: its messages, and both ends of each
+//! call.
+//!
+//! Everything here is made from the descriptions in the folder `proto`, whose names and numbers are etcd's;
+//! what they mean, [etcd's documentation](https://etcd.io/docs/v3.4/learning/api/) says.
+#![allow(missing_docs, unreachable_pub, unused_qualifications, clippy::all)]
+
+/// Keys, values and what happens to them.
+pub mod mvccpb {
+    tonic::include_proto!("mvccpb");
+}
+
+/// Keys, watches, leases, members and maintenance.
+pub mod etcdserverpb {
+    tonic::include_proto!("etcdserverpb");
+}
+
+/// Locks.
+pub mod v3lockpb {
+    tonic::include_proto!("v3lockpb");
+}
+
+/// Elections.
+pub mod v3electionpb {
+    tonic::include_proto!("v3electionpb");
+}

@@ -1,0 +1,171 @@
+//! etcd's members: who belongs to the cluster, and how that changes while it works.
+
+use std::time::Duration;
+
+use habemus_etcd::etcdserverpb as rpc;
+use habemus_replica::{Change, Member, MemberId, Unanswered};
+use tonic::{Request, Response, Status};
+
+use crate::engine::View;
+use crate::handle::{Freshness, Handle};
+use crate::random;
+use crate::status::Refused;
+
+/// How often it is tried to give a new member its vote.
+const PROMOTION: Duration = Duration::from_millis(250);
+
+/// How long a change may wait for the one before it.
+const ATTEMPTS: u32 = 20;
+
+/// etcd's members.
+pub(crate) struct Cluster(pub(crate) Handle);
+
+type Members = Vec<(MemberId, Member)>;
+
+fn to_wire((MemberId(id), member): (MemberId, Member)) -> rpc::Member {
+    let urls = |addresses: &[String]| addresses.iter().map(|address| format!("http://{address}")).collect();
+    rpc::Member {
+        id,
+        peer_ur_ls: urls(&member.peer_addresses),
+        client_ur_ls: urls(&member.client_addresses),
+        name: member.name,
+        is_learner: member.learner,
+    }
+}
+
+/// The addresses in URLs.
+fn addresses(urls: &[String]) -> Result<Vec<String>, Status> {
+    let bad = || Status::invalid_argument("etcdserver: given member URLs are invalid");
+    let address = |url: &String| {
+        let address = url.strip_prefix("http://").ok_or_else(bad)?;
+        address.parse::<std::net::SocketAddr>().map(|address| address.to_string()).map_err(|_| bad())
+    };
+    let addresses = urls.iter().map(address).collect::<Result<Vec<_>, _>>()?;
+    if addresses.is_empty() { Err(bad()) } else { Ok(addresses) }
+}
+
+impl Cluster {
+    async fn members(&self, freshness: Freshness) -> Result<(Members, rpc::ResponseHeader), Refused> {
+        let look = |view: &View<'_>| (view.members(), view.store.revision());
+        let (members, revision) = self.0.look(freshness, look).await?;
+        Ok((members, self.0.header(revision)))
+    }
+
+    async fn known(&self, id: MemberId) -> Result<Member, Status> {
+        let (members, _) = self.members(Freshness::Linearizable).await?;
+        let known = members.into_iter().find(|(member, _)| *member == id);
+        known.map(|(_, member)| member).ok_or_else(|| Status::not_found("etcdserver: member not found"))
+    }
+
+    /// Changes the membership, after the change that may be under way, and says who belongs to it then.
+    async fn change(&self, change: Change) -> Result<(Vec<rpc::Member>, rpc::ResponseHeader), Status> {
+        for attempt in 1.. {
+            match self.0.change(change.clone()).await {
+                Ok(()) => break,
+                Err(Refused::Unanswered(Unanswered::Unchangeable)) if attempt < ATTEMPTS => {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                Err(Refused::Unanswered(Unanswered::Unchangeable)) => {
+                    return Err(match change {
+                        Change::Promote(_) => Status::failed_precondition(
+                            "etcdserver: can only promote a learner member which is in sync with leader",
+                        ),
+                        _ => Status::unavailable("etcdserver: unhealthy cluster"),
+                    });
+                }
+                Err(refused) => return Err(refused.into()),
+            }
+        }
+        let (members, header) = self.members(Freshness::Local).await?;
+        Ok((members.into_iter().map(to_wire).collect(), header))
+    }
+}
+
+/// Gives a new member its vote as soon as it has caught up.
+async fn promote_when_ready(handle: Handle, id: MemberId) {
+    loop {
+        tokio::time::sleep(PROMOTION).await;
+        let look = move |view: &View<'_>| {
+            let mut members = view.replica.members();
+            members.any(|(member, known)| member == id && known.learner)
+        };
+        match handle.look(Freshness::Local, look).await {
+            Ok(true) => {}
+            Ok(false) | Err(_) => return,
+        }
+        // If it cannot be done yet, it is tried again.
+        drop(handle.change(Change::Promote(id)).await);
+    }
+}
+
+#[tonic::async_trait]
+impl rpc::cluster_server::Cluster for Cluster {
+    /// Whoever is new learns first, for one that knows nothing and has a vote could hold up everybody. If it
+    /// is not to stay a learner, it gets its vote as soon as it has caught up.
+    async fn member_add(
+        &self,
+        request: Request<rpc::MemberAddRequest>,
+    ) -> Result<Response<rpc::MemberAddResponse>, Status> {
+        let rpc::MemberAddRequest { peer_ur_ls, is_learner } = request.into_inner();
+        let peer_addresses = addresses(&peer_ur_ls)?;
+        let (members, _) = self.members(Freshness::Linearizable).await?;
+        if members.iter().any(|(_, known)| known.peer_addresses.iter().any(|it| peer_addresses.contains(it)))
+        {
+            return Err(Status::failed_precondition("etcdserver: Peer URLs already exists"));
+        }
+        let id = MemberId(random::bits() | 1);
+        let member =
+            Member { name: String::new(), peer_addresses, client_addresses: Vec::new(), learner: true };
+        let (members, header) = self.change(Change::Add(id, member.clone())).await?;
+        if !is_learner {
+            tokio::spawn(promote_when_ready(self.0.clone(), id));
+        }
+        let member = Some(to_wire((id, member)));
+        Ok(Response::new(rpc::MemberAddResponse { header: Some(header), member, members }))
+    }
+
+    async fn member_remove(
+        &self,
+        request: Request<rpc::MemberRemoveRequest>,
+    ) -> Result<Response<rpc::MemberRemoveResponse>, Status> {
+        let id = MemberId(request.into_inner().id);
+        self.known(id).await?;
+        let (members, header) = self.change(Change::Remove(id)).await?;
+        Ok(Response::new(rpc::MemberRemoveResponse { header: Some(header), members }))
+    }
+
+    async fn member_update(
+        &self,
+        request: Request<rpc::MemberUpdateRequest>,
+    ) -> Result<Response<rpc::MemberUpdateResponse>, Status> {
+        let rpc::MemberUpdateRequest { id, peer_ur_ls } = request.into_inner();
+        let peer_addresses = addresses(&peer_ur_ls)?;
+        let known = self.known(MemberId(id)).await?;
+        let change = Change::Update(MemberId(id), Member { peer_addresses, ..known });
+        let (members, header) = self.change(change).await?;
+        Ok(Response::new(rpc::MemberUpdateResponse { header: Some(header), members }))
+    }
+
+    async fn member_list(
+        &self,
+        request: Request<rpc::MemberListRequest>,
+    ) -> Result<Response<rpc::MemberListResponse>, Status> {
+        let linearizable = request.into_inner().linearizable;
+        let freshness = if linearizable { Freshness::Linearizable } else { Freshness::Local };
+        let (members, header) = self.members(freshness).await?;
+        let members = members.into_iter().map(to_wire).collect();
+        Ok(Response::new(rpc::MemberListResponse { header: Some(header), members }))
+    }
+
+    async fn member_promote(
+        &self,
+        request: Request<rpc::MemberPromoteRequest>,
+    ) -> Result<Response<rpc::MemberPromoteResponse>, Status> {
+        let id = MemberId(request.into_inner().id);
+        if !self.known(id).await?.learner {
+            return Err(Status::failed_precondition("etcdserver: can only promote a learner member"));
+        }
+        let (members, header) = self.change(Change::Promote(id)).await?;
+        Ok(Response::new(rpc::MemberPromoteResponse { header: Some(header), members }))
+    }
+}

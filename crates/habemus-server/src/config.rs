@@ -1,0 +1,246 @@
+//! What a member is told at its start: by options, by the environment, or by a file, in this order.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use serde::Deserialize;
+
+use crate::identity::Names;
+use crate::quota::Quota;
+
+/// Locks, elections and sessions behind etcd's interface.
+#[derive(Clone, Debug, Default, Parser, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[command(
+    name = "habemusd",
+    version,
+    about,
+    after_help = "Examples:
+  habemusd
+      one member, data in ./habemus-data; `etcdctl` finds it without flags
+  habemusd --name a --data a --cluster a=127.0.0.1:2380,b=127.0.0.1:2480,c=127.0.0.1:2580
+  habemusd --name b --data b --cluster … --listen 127.0.0.1:2479
+      two of three members: the same --cluster for all, its own name and addresses for each
+  etcdctl member add d --learner --peer-urls=http://127.0.0.1:2680
+  habemusd --name d --data d --peer 127.0.0.1:2680 --join 127.0.0.1:2380 --listen 127.0.0.1:2679
+      a fourth one, while the others work
+
+A configuration file has the options' names: name = \"a\", cluster = [\"a=127.0.0.1:2380\", …].
+There is no TLS yet, so habemusd listens on loopback addresses only.
+
+Exit codes:
+  0  stopped as told
+  1  could not go on
+  2  bad input"
+)]
+pub(crate) struct Arguments {
+    /// What this member is called [default: default]
+    #[arg(long, env = "HABEMUS_NAME")]
+    name: Option<String>,
+    /// Where everything is kept [default: habemus-data]
+    #[arg(long, value_name = "DIRECTORY", env = "HABEMUS_DATA")]
+    data: Option<PathBuf>,
+    /// Where clients are heard; port 0 for any that is free [default: 127.0.0.1:2379]
+    #[arg(long, value_name = "ADDRESS", env = "HABEMUS_LISTEN")]
+    listen: Option<SocketAddr>,
+    /// The first members of the cluster, with the addresses where they hear each other
+    #[arg(long, value_name = "NAME=ADDRESS,…", value_delimiter = ',', env = "HABEMUS_CLUSTER")]
+    cluster: Option<Vec<String>>,
+    /// Members of a cluster to which this one was added
+    #[arg(long, value_name = "ADDRESS,…", value_delimiter = ',', env = "HABEMUS_JOIN")]
+    #[arg(conflicts_with = "cluster", requires = "peer")]
+    join: Option<Vec<String>>,
+    /// Where this member, which was added to a cluster, hears the others
+    #[arg(long, value_name = "ADDRESS", env = "HABEMUS_PEER")]
+    peer: Option<SocketAddr>,
+    /// How many bytes of keys, values, history and sessions are kept, roughly [default: 512 MiB]
+    #[arg(long, value_name = "BYTES", env = "HABEMUS_QUOTA")]
+    quota: Option<usize>,
+    /// How many revisions are remembered for watchers and reads of the past [default: 100000]
+    #[arg(long, value_name = "REVISIONS", env = "HABEMUS_HISTORY")]
+    history: Option<usize>,
+    /// A file with any of these
+    #[arg(long, value_name = "FILE", env = "HABEMUS_CONFIG")]
+    #[serde(skip)]
+    config: Option<PathBuf>,
+    /// Check all of it, and start nothing
+    #[arg(long)]
+    #[serde(skip)]
+    check: bool,
+}
+
+/// What a member was told, and makes sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Config {
+    pub(crate) name: Option<String>,
+    pub(crate) data: PathBuf,
+    pub(crate) listen: SocketAddr,
+    pub(crate) origin: Origin,
+    pub(crate) quota: Quota,
+    pub(crate) check: bool,
+}
+
+/// How a member comes to its cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// It is alone.
+    Alone,
+    /// It is one of the first.
+    First(Names),
+    /// It was added; these belong to the cluster already, and there it hears them.
+    Added { members: Vec<String>, peer: SocketAddr },
+}
+
+impl Config {
+    /// What this member was told.
+    ///
+    /// # Errors
+    /// If it makes no sense; says what to write instead.
+    pub(crate) fn new(given: Arguments) -> Result<Config, String> {
+        let file = given.config.as_deref().map_or(Ok(Arguments::default()), read)?;
+        let name = given.name.or(file.name);
+        let listen = given.listen.or(file.listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 2379)));
+        let origin = origin(
+            name.as_deref(),
+            given.cluster.or(file.cluster),
+            given.join.or(file.join),
+            given.peer.or(file.peer),
+        )?;
+        let beyond = origin.addresses().chain([listen]).find(|address| !address.ip().is_loopback());
+        if let Some(address) = beyond {
+            return Err(format!(
+                "{address} is no loopback address, and without TLS anybody there could do anything: use \
+                 127.0.0.1"
+            ));
+        }
+        let quota = Quota {
+            bytes: given.quota.or(file.quota).unwrap_or(512 << 20),
+            history: given.history.or(file.history).unwrap_or(100_000),
+        };
+        let data = given.data.or(file.data).unwrap_or_else(|| PathBuf::from("habemus-data"));
+        Ok(Config { name, data, listen, origin, quota, check: given.check })
+    }
+}
+
+fn read(path: &Path) -> Result<Arguments, String> {
+    let tell = |error: &dyn ToString| format!("{}: {}", path.display(), error.to_string().trim_end());
+    let text = std::fs::read_to_string(path).map_err(|error| tell(&error))?;
+    toml::from_str(&text).map_err(|error| tell(&error))
+}
+
+fn origin(
+    name: Option<&str>,
+    cluster: Option<Vec<String>>,
+    join: Option<Vec<String>>,
+    peer: Option<SocketAddr>,
+) -> Result<Origin, String> {
+    match (cluster, join, peer) {
+        (None, None, None) => Ok(Origin::Alone),
+        (None, None, Some(_)) => Err("--peer says where a member that was added hears the others: say with \
+                                      --join where they are"
+            .to_owned()),
+        (None, Some(_), None) => {
+            Err("--join needs --peer: where does this member hear the others?".to_owned())
+        }
+        (None, Some(members), Some(peer)) => Ok(Origin::Added { members, peer }),
+        (Some(_), Some(_), _) => {
+            Err("--cluster is for the first members and --join for those that come later: give one"
+                .to_owned())
+        }
+        (Some(_), None, Some(_)) => Err("--cluster says already where this member hears the others: leave \
+                                         out --peer"
+            .to_owned()),
+        (Some(cluster), None, None) => {
+            let names = first_members(&cluster)?;
+            let name = name.unwrap_or("default");
+            if !names.contains_key(name) {
+                let known: Vec<&str> = names.keys().map(String::as_str).collect();
+                return Err(format!(
+                    "--cluster names {}, but not `{name}`: say with --name which of them this is",
+                    known.join(", ")
+                ));
+            }
+            Ok(Origin::First(names))
+        }
+    }
+}
+
+fn first_members(cluster: &[String]) -> Result<Names, String> {
+    let mut names = Names::new();
+    for text in cluster {
+        let (name, address) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
+            format!("--cluster: `{text}` should be NAME=ADDRESS, for example a=127.0.0.1:2380")
+        })?;
+        let address = address
+            .parse()
+            .map_err(|_| format!("--cluster: `{address}` should be an address like 127.0.0.1:2380"))?;
+        if names.values().any(|known| *known == address) {
+            return Err(format!("--cluster: two members cannot both hear the others at {address}"));
+        }
+        if names.insert(name.to_owned(), address).is_some() {
+            return Err(format!("--cluster: two members cannot both be called `{name}`"));
+        }
+    }
+    Ok(names)
+}
+
+impl Origin {
+    fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
+        let all: Vec<SocketAddr> = match self {
+            Origin::Alone => Vec::new(),
+            Origin::First(names) => names.values().copied().collect(),
+            Origin::Added { peer, .. } => vec![*peer],
+        };
+        all.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(arguments: &[&str]) -> Result<Config, String> {
+        let arguments = ["habemusd"].iter().chain(arguments);
+        Config::new(Arguments::try_parse_from(arguments).map_err(|error| error.to_string())?)
+    }
+
+    #[test]
+    fn nothing_need_be_given() {
+        let config = config(&[]).expect("it needs no flags");
+        assert_eq!(config.origin, Origin::Alone);
+        assert_eq!(
+            (config.listen.to_string().as_str(), config.data.as_path()),
+            ("127.0.0.1:2379", Path::new("habemus-data"))
+        );
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_what_to_write_instead() {
+        let refused = |arguments: &[&str]| config(arguments).expect_err("it makes no sense");
+        let three = "a=127.0.0.1:1,b=127.0.0.1:2,c=127.0.0.1:3";
+        assert!(refused(&["--cluster", three]).contains("say with --name which of them"));
+        assert!(refused(&["--cluster", "a:1"]).contains("NAME=ADDRESS"));
+        assert!(refused(&["--cluster", "a=nowhere"]).contains("like 127.0.0.1:2380"));
+        assert!(
+            refused(&["--name", "a", "--cluster", "a=127.0.0.1:1,a=127.0.0.1:2"]).contains("both be called")
+        );
+        assert!(refused(&["--name", "a", "--cluster", "a=127.0.0.1:1,b=127.0.0.1:1"]).contains("both hear"));
+        assert!(refused(&["--listen", "0.0.0.0:2379"]).contains("no loopback address"));
+        assert!(refused(&["--peer", "127.0.0.1:1"]).contains("--join"));
+        assert!(refused(&["--join", "127.0.0.1:1"]).contains("--peer"));
+    }
+
+    #[test]
+    fn a_file_says_what_no_option_does() {
+        let path = std::env::temp_dir().join(format!("habemus-config-{}.toml", std::process::id()));
+        let given = path.to_str().expect("it is a text");
+        std::fs::write(&path, "name = \"a\"\nhistory = 7\ncluster = [\"a=127.0.0.1:1\"]\n")
+            .expect("it is ours");
+        let config_of_file = config(&["--config", given, "--history", "8"]).expect("it makes sense");
+        assert_eq!((config_of_file.name.as_deref(), config_of_file.quota.history), (Some("a"), 8));
+        std::fs::write(&path, "nmae = \"a\"\n").expect("it is ours");
+        assert!(config(&["--config", given]).is_err_and(|text| text.contains("nmae")));
+        std::fs::remove_file(&path).expect("it is ours");
+    }
+}

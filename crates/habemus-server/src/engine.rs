@@ -1,0 +1,340 @@
+//! The engine: one task that owns the replica, and carries out what it wants.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bytes::Bytes;
+use habemus_replica::{Change, Effect, Member, MemberId, PeerMessage, Replica, RequestId, Role, Unanswered};
+use habemus_store::{Applied, ClusterTime, Command, Revision, Store};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::MissedTickBehavior;
+
+use crate::clock;
+use crate::peers::Peers;
+use crate::quota::Quota;
+use crate::status::Refused;
+use crate::wakers::{Wake, Wakers};
+use crate::writer::Writer;
+
+/// How often the replica looks at the clock.
+const TICK: Duration = Duration::from_millis(5);
+
+/// So many inputs wait, at most; whoever has another one waits with it.
+pub(crate) const INPUTS: usize = 4096;
+
+/// So many requests are under way, at most; what is more is refused.
+const UNDER_WAY: usize = 1 << 16;
+
+/// What the engine is told.
+pub(crate) enum Input {
+    /// A client wants this applied.
+    Propose(Command, oneshot::Sender<Result<Applied, Refused>>),
+    /// A client wants to look at the store when it has all that was answered before.
+    Read(Look),
+    /// A client wants to look at the store as it is.
+    Look(Look),
+    /// Somebody wants to be woken when something changes, for as long as it lives.
+    Wake(Wake),
+    /// A client waits until this key, which was created then, is inside its queue, or gone.
+    AwaitGrant(Bytes, Revision, oneshot::Sender<Granted>),
+    /// A client wants the membership changed.
+    Change(Change, oneshot::Sender<Result<(), Refused>>),
+    /// Another member says this.
+    Peer(MemberId, PeerMessage),
+    /// Everything up to this write is durable.
+    Persisted(u64),
+    /// Somebody else shall lead.
+    MoveLeader(MemberId),
+}
+
+/// What a client wants with the store.
+pub(crate) type Look = Box<dyn FnOnce(Result<View<'_>, Refused>) + Send>;
+
+/// What became of somebody who waited in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Granted {
+    /// It is inside.
+    Inside,
+    /// Its session has ended, or it was thrown out.
+    Gone,
+}
+
+/// What there is to see.
+pub(crate) struct View<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) replica: &'a Replica,
+    pub(crate) quota: &'a Quota,
+    /// What time it is in the cluster, as far as this member knows.
+    pub(crate) now: ClusterTime,
+}
+
+impl View<'_> {
+    pub(crate) fn members(&self) -> Vec<(MemberId, Member)> {
+        self.replica.members().map(|(id, member)| (id, member.clone())).collect()
+    }
+}
+
+/// The replica, and who waits for it.
+pub(crate) struct Engine {
+    replica: Replica,
+    writer: Writer,
+    peers: Peers,
+    quota: Quota,
+    roles: watch::Sender<Role>,
+    next_number: u64,
+    proposed: BTreeMap<RequestId, oneshot::Sender<Result<Applied, Refused>>>,
+    changing: BTreeMap<RequestId, oneshot::Sender<Result<(), Refused>>>,
+    reading: BTreeMap<RequestId, Look>,
+    /// The request by which history is being compacted.
+    compacting: Option<RequestId>,
+    wakers: Wakers,
+    waiting: BTreeMap<Bytes, Vec<(Revision, oneshot::Sender<Granted>)>>,
+}
+
+impl Engine {
+    /// `life` is drawn at random, so that no number of an earlier life comes back.
+    pub(crate) fn new(
+        replica: Replica,
+        writer: Writer,
+        peers: Peers,
+        quota: Quota,
+        roles: watch::Sender<Role>,
+        life: u32,
+    ) -> Engine {
+        Engine {
+            replica,
+            writer,
+            peers,
+            quota,
+            roles,
+            next_number: u64::from(life) << 32,
+            proposed: BTreeMap::new(),
+            changing: BTreeMap::new(),
+            reading: BTreeMap::new(),
+            compacting: None,
+            wakers: Wakers::default(),
+            waiting: BTreeMap::new(),
+        }
+    }
+
+    /// Runs until nobody can tell it anything any more.
+    pub(crate) async fn run(mut self, mut inputs: mpsc::Receiver<Input>) {
+        let mut ticks = tokio::time::interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        let mut batch = Vec::new();
+        loop {
+            tokio::select! {
+                count = inputs.recv_many(&mut batch, INPUTS) => {
+                    if count == 0 {
+                        return;
+                    }
+                    for input in batch.drain(..) {
+                        self.on_input(input);
+                    }
+                }
+                _ = ticks.tick() => self.on_tick(),
+            }
+            for effect in self.replica.flush(clock::now()) {
+                self.carry_out(effect);
+            }
+            self.writer.flush();
+        }
+    }
+
+    fn on_tick(&mut self) {
+        self.replica.tick(clock::now());
+        if self.replica.role().leads
+            && self.compacting.is_none()
+            && let Some(revision) = self.quota.forget(self.replica.store())
+        {
+            let request = self.number();
+            self.compacting = Some(request);
+            self.replica.propose(request, Command::Compact(revision));
+        }
+    }
+
+    fn on_input(&mut self, input: Input) {
+        match input {
+            Input::Propose(command, answer) => self.on_propose(command, answer),
+            Input::Read(look) => {
+                let request = self.number();
+                self.reading.insert(request, look);
+                self.replica.read(request);
+            }
+            Input::Look(look) => self.look(look),
+            Input::Wake(wake) => self.wakers.add(wake),
+            Input::AwaitGrant(key, token, answer) => self.await_grant(key, token, answer),
+            Input::Change(change, answer) => {
+                let request = self.number();
+                match self.replica.change(request, &change) {
+                    Ok(()) => drop(self.changing.insert(request, answer)),
+                    Err(why) => answer_to(answer, Err(Refused::Unanswered(why))),
+                }
+            }
+            Input::Peer(from, message) => self.replica.receive(from, message, clock::now()),
+            Input::Persisted(number) => self.replica.persisted(number),
+            Input::MoveLeader(to) => self.replica.transfer_leadership(to),
+        }
+    }
+
+    fn on_propose(&mut self, command: Command, answer: oneshot::Sender<Result<Applied, Refused>>) {
+        if self.proposed.len() >= UNDER_WAY {
+            return answer_to(answer, Err(Refused::Unanswered(Unanswered::Overloaded)));
+        }
+        if let Err(refused) = self.quota.check(self.replica.store(), &command) {
+            return answer_to(answer, Err(refused));
+        }
+        let request = self.number();
+        self.proposed.insert(request, answer);
+        self.replica.propose(request, command);
+    }
+
+    fn number(&mut self) -> RequestId {
+        self.next_number += 1;
+        RequestId { origin: self.replica.id(), number: self.next_number }
+    }
+
+    fn look(&self, look: Look) {
+        let store = self.replica.store();
+        let now = self.replica.cluster_time(clock::now()).unwrap_or(store.now());
+        look(Ok(View { store, replica: &self.replica, quota: &self.quota, now }));
+    }
+
+    fn await_grant(&mut self, key: Bytes, token: Revision, answer: oneshot::Sender<Granted>) {
+        let store = self.replica.store();
+        if store.get(&key).is_none_or(|present| present.created != token) {
+            answer_to(answer, Granted::Gone);
+        } else if store.is_inside(&key, token) {
+            answer_to(answer, Granted::Inside);
+        } else {
+            let waiting = self.waiting.entry(key).or_default();
+            // Whoever has left in the meantime is forgotten when the next one comes.
+            waiting.retain(|(_, answer)| !answer.is_closed());
+            waiting.push((token, answer));
+        }
+    }
+
+    fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::Send { to, message } => self.peers.send(to, message),
+            Effect::Write(write) => self.writer.write(write),
+            Effect::Snapshot(snapshot) => self.writer.compact(snapshot),
+            Effect::Applied { request, applied, .. } => {
+                self.tell_waiters(&applied);
+                self.wakers.wake(&applied);
+                self.end_compaction(request);
+                if let Some(answer) = request.and_then(|request| self.proposed.remove(&request)) {
+                    answer_to(answer, Ok(applied));
+                }
+            }
+            Effect::Unanswered { request, why } => self.give_up(request, why),
+            Effect::Readable { request } => {
+                if let Some(look) = self.reading.remove(&request) {
+                    self.look(look);
+                }
+            }
+            Effect::Restored => self.begin_anew(),
+            Effect::Changed { request, change } => {
+                log_change(&change);
+                self.peers.follow(self.replica.members());
+                if change == Change::Remove(self.replica.id()) {
+                    self.peers.give_up("this member was removed from the cluster");
+                }
+                if let Some(answer) = request.and_then(|request| self.changing.remove(&request)) {
+                    answer_to(answer, Ok(()));
+                }
+            }
+            Effect::Role(role) => self.on_role(role),
+        }
+    }
+
+    fn on_role(&self, role: Role) {
+        let before = self.roles.send_replace(role);
+        match role.leader {
+            Some(leader) if role.leads => tracing::info!(term = role.term, %leader, "this member leads"),
+            Some(leader) => tracing::info!(term = role.term, %leader, "another member leads"),
+            None if before.leads => {
+                tracing::warn!(
+                    term = role.term,
+                    "leads no more: others have a later term, or no majority answers"
+                );
+            }
+            None if before.leader.is_some() => {
+                tracing::warn!(term = role.term, "nothing was heard of the leader: an election begins");
+            }
+            None => tracing::info!(term = role.term, "an election goes on"),
+        }
+    }
+
+    fn give_up(&mut self, request: RequestId, why: Unanswered) {
+        self.end_compaction(Some(request));
+        if let Some(answer) = self.proposed.remove(&request) {
+            answer_to(answer, Err(Refused::Unanswered(why)));
+        }
+        if let Some(answer) = self.changing.remove(&request) {
+            answer_to(answer, Err(Refused::Unanswered(why)));
+        }
+        if let Some(look) = self.reading.remove(&request) {
+            look(Err(Refused::Unanswered(why)));
+        }
+    }
+
+    fn end_compaction(&mut self, request: Option<RequestId>) {
+        if request.is_some() && request == self.compacting {
+            self.compacting = None;
+        }
+    }
+
+    fn tell_waiters(&mut self, applied: &Applied) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        for grant in applied.queues.iter().flat_map(|change| &change.granted) {
+            self.tell(&grant.key, grant.token, Granted::Inside);
+        }
+        for event in applied.revised.iter().flat_map(|revised| revised.events.iter()) {
+            if let (None, Some(before)) = (&event.now, &event.before) {
+                self.tell(&event.key, before.created, Granted::Gone);
+            }
+        }
+    }
+
+    fn tell(&mut self, key: &Bytes, token: Revision, granted: Granted) {
+        let Some(waiting) = self.waiting.get_mut(key) else { return };
+        for (_, answer) in waiting.extract_if(.., |(waited, _)| *waited == token) {
+            answer_to(answer, granted);
+        }
+        if waiting.is_empty() {
+            self.waiting.remove(key);
+        }
+    }
+
+    /// A snapshot came: whoever waits looks again.
+    fn begin_anew(&mut self) {
+        self.wakers.wake_all();
+        for (key, waiting) in std::mem::take(&mut self.waiting) {
+            for (token, answer) in waiting {
+                self.await_grant(key.clone(), token, answer);
+            }
+        }
+        self.peers.follow(self.replica.members());
+    }
+}
+
+fn log_change(change: &Change) {
+    let member = change.member();
+    match change {
+        Change::Add(_, new) => tracing::info!(%member, peer = ?new.peer_addresses, "a learner was added"),
+        Change::Promote(_) => tracing::info!(%member, "a learner has a vote now"),
+        Change::Remove(_) => tracing::info!(%member, "a member was removed"),
+        Change::Update(_, now) => {
+            let (peer, clients) = (&now.peer_addresses, &now.client_addresses);
+            tracing::info!(%member, name = now.name, ?peer, ?clients, "a member is reached here");
+        }
+    }
+}
+
+/// Whoever does not listen any more has left.
+fn answer_to<T>(answer: oneshot::Sender<T>, what: T) {
+    drop(answer.send(what));
+}

@@ -1,0 +1,127 @@
+//! How the services speak to the engine.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use habemus_etcd::etcdserverpb::ResponseHeader;
+use habemus_replica::{Change, MemberId, Role};
+use habemus_store::{Answer, Applied, Command, KeyRange, Revision};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+
+use crate::engine::{Granted, Input, View};
+use crate::status::Refused;
+use crate::wakers::Wake;
+
+/// How the services speak to the engine.
+#[derive(Clone)]
+pub(crate) struct Handle {
+    inputs: mpsc::Sender<Input>,
+    roles: watch::Receiver<Role>,
+    cluster: u64,
+    member: MemberId,
+}
+
+/// A store that has all that was answered before, or the one that happens to be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Freshness {
+    /// What anybody was told is in it.
+    Linearizable,
+    /// It may be a little old.
+    Local,
+}
+
+impl Handle {
+    pub(crate) fn new(
+        inputs: mpsc::Sender<Input>,
+        roles: watch::Receiver<Role>,
+        cluster: u64,
+        member: MemberId,
+    ) -> Handle {
+        Handle { inputs, roles, cluster, member }
+    }
+
+    /// Applies a command on a majority of members.
+    pub(crate) async fn apply(&self, command: Command) -> Result<Applied, Refused> {
+        let (answer, answered) = oneshot::channel();
+        self.tell(Input::Propose(command, answer)).await?;
+        answered.await.unwrap_or(Err(Refused::Stopping))
+    }
+
+    /// Applies a command, and says what came of it in an answer with a header.
+    pub(crate) async fn execute(&self, command: Command) -> Result<(Answer, ResponseHeader), Refused> {
+        let applied = self.apply(command).await?;
+        Ok((applied.answer.map_err(Refused::Store)?, self.header(applied.revision)))
+    }
+
+    /// Looks at the store.
+    pub(crate) async fn look<T: Send + 'static>(
+        &self,
+        freshness: Freshness,
+        look: impl FnOnce(&View<'_>) -> T + Send + 'static,
+    ) -> Result<T, Refused> {
+        let (answer, answered) = oneshot::channel();
+        let look = Box::new(move |view: Result<View<'_>, Refused>| {
+            // Whoever does not listen any more has left.
+            drop(answer.send(view.map(|view| look(&view))));
+        });
+        self.tell(match freshness {
+            Freshness::Linearizable => Input::Read(look),
+            Freshness::Local => Input::Look(look),
+        })
+        .await?;
+        answered.await.unwrap_or(Err(Refused::Stopping))
+    }
+
+    /// The latest revision that this member knows.
+    pub(crate) async fn revision(&self) -> Result<Revision, Refused> {
+        self.look(Freshness::Local, |view| view.store.revision()).await
+    }
+
+    /// Wakes `sleeper` when something in `range` changes.
+    pub(crate) async fn wake(&self, range: KeyRange, sleeper: &Arc<Notify>) -> Result<(), Refused> {
+        self.tell(Input::Wake(Wake { range, sleeper: Arc::downgrade(sleeper) })).await
+    }
+
+    /// Waits until the key, which was created at `token`, is inside its queue, or gone.
+    pub(crate) async fn granted(&self, key: Bytes, token: Revision) -> Result<Granted, Refused> {
+        let (answer, answered) = oneshot::channel();
+        self.tell(Input::AwaitGrant(key, token, answer)).await?;
+        answered.await.map_err(|_| Refused::Stopping)
+    }
+
+    /// Changes the membership.
+    pub(crate) async fn change(&self, change: Change) -> Result<(), Refused> {
+        let (answer, answered) = oneshot::channel();
+        self.tell(Input::Change(change, answer)).await?;
+        answered.await.unwrap_or(Err(Refused::Stopping))
+    }
+
+    pub(crate) async fn tell(&self, input: Input) -> Result<(), Refused> {
+        self.inputs.send(input).await.map_err(|_| Refused::Stopping)
+    }
+
+    /// Who leads, and whenever that changes.
+    pub(crate) fn roles(&self) -> watch::Receiver<Role> {
+        self.roles.clone()
+    }
+
+    /// Who this is.
+    pub(crate) fn member(&self) -> MemberId {
+        self.member
+    }
+
+    /// The header of an answer that saw this revision.
+    pub(crate) fn header(&self, revision: Revision) -> ResponseHeader {
+        ResponseHeader {
+            cluster_id: self.cluster,
+            member_id: self.member.0,
+            revision: wire(revision),
+            raft_term: self.roles.borrow().term,
+        }
+    }
+}
+
+/// A revision as etcd's messages have it.
+pub(crate) fn wire(revision: Revision) -> i64 {
+    i64::try_from(revision.0).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,110 @@
+//! etcd's leases, which are our sessions.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt};
+use habemus_etcd::etcdserverpb as rpc;
+use habemus_store::{Answer, Command, SessionId};
+use tonic::{Request, Response, Status, Streaming};
+
+use crate::engine::View;
+use crate::handle::{Freshness, Handle};
+use crate::random;
+use crate::status::Refused;
+
+/// etcd's leases.
+pub(crate) struct Lease(pub(crate) Handle);
+
+/// Whole seconds, as etcd counts them.
+fn seconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_secs()).unwrap_or(i64::MAX)
+}
+
+/// Opens a session, with a number of our choice if none is given.
+pub(crate) async fn open(
+    handle: &Handle,
+    id: i64,
+    ttl: Duration,
+) -> Result<(SessionId, rpc::ResponseHeader), Refused> {
+    let id = SessionId(if id == 0 { random::positive() } else { id });
+    let (_, header) = handle.execute(Command::OpenSession { id, ttl }).await?;
+    Ok((id, header))
+}
+
+#[tonic::async_trait]
+impl rpc::lease_server::Lease for Lease {
+    async fn lease_grant(
+        &self,
+        request: Request<rpc::LeaseGrantRequest>,
+    ) -> Result<Response<rpc::LeaseGrantResponse>, Status> {
+        let request = request.into_inner();
+        // Nobody can keep up with less than a second in an interface that counts seconds.
+        let ttl = Duration::from_secs(u64::try_from(request.ttl).unwrap_or_default().max(1));
+        let (id, header) = open(&self.0, request.id, ttl).await?;
+        let (id, ttl) = (id.0, seconds(ttl));
+        Ok(Response::new(rpc::LeaseGrantResponse { header: Some(header), id, ttl, error: String::new() }))
+    }
+
+    async fn lease_revoke(
+        &self,
+        request: Request<rpc::LeaseRevokeRequest>,
+    ) -> Result<Response<rpc::LeaseRevokeResponse>, Status> {
+        let id = SessionId(request.into_inner().id);
+        let (_, header) = self.0.execute(Command::CloseSession { id }).await?;
+        Ok(Response::new(rpc::LeaseRevokeResponse { header: Some(header) }))
+    }
+
+    type LeaseKeepAliveStream =
+        Pin<Box<dyn Stream<Item = Result<rpc::LeaseKeepAliveResponse, Status>> + Send + 'static>>;
+
+    async fn lease_keep_alive(
+        &self,
+        request: Request<Streaming<rpc::LeaseKeepAliveRequest>>,
+    ) -> Result<Response<Self::LeaseKeepAliveStream>, Status> {
+        let handle = self.0.clone();
+        let renewed = request.into_inner().then(move |request| {
+            let handle = handle.clone();
+            async move { renew(&handle, request?.id).await.map_err(Status::from) }
+        });
+        Ok(Response::new(Box::pin(renewed)))
+    }
+
+    async fn lease_time_to_live(
+        &self,
+        request: Request<rpc::LeaseTimeToLiveRequest>,
+    ) -> Result<Response<rpc::LeaseTimeToLiveResponse>, Status> {
+        let rpc::LeaseTimeToLiveRequest { id, keys } = request.into_inner();
+        let look = move |view: &View<'_>| {
+            let session = view.store.session(SessionId(id));
+            let left = session.map(|session| (view.now.until(session.deadline), session.ttl));
+            let held =
+                session.filter(|_| keys).map(|session| session.keys.iter().cloned().collect::<Vec<_>>());
+            (left, held.unwrap_or_default(), view.store.revision())
+        };
+        let (left, keys, revision) = self.0.look(Freshness::Linearizable, look).await?;
+        let header = Some(self.0.header(revision));
+        // A lease that is not there has less than nothing left.
+        let (ttl, granted_ttl) = left.map_or((-1, 0), |(left, ttl)| (seconds(left), seconds(ttl)));
+        Ok(Response::new(rpc::LeaseTimeToLiveResponse { header, id, ttl, granted_ttl, keys }))
+    }
+
+    async fn lease_leases(
+        &self,
+        _: Request<rpc::LeaseLeasesRequest>,
+    ) -> Result<Response<rpc::LeaseLeasesResponse>, Status> {
+        let look = |view: &View<'_>| (view.store.sessions().collect::<Vec<_>>(), view.store.revision());
+        let (sessions, revision) = self.0.look(Freshness::Linearizable, look).await?;
+        let leases = sessions.into_iter().map(|session| rpc::LeaseStatus { id: session.0 }).collect();
+        Ok(Response::new(rpc::LeaseLeasesResponse { header: Some(self.0.header(revision)), leases }))
+    }
+}
+
+async fn renew(handle: &Handle, id: i64) -> Result<rpc::LeaseKeepAliveResponse, Refused> {
+    let (answer, header) = handle.execute(Command::RenewSessions(vec![SessionId(id)])).await?;
+    let ttl = match answer {
+        Answer::Renewed(renewed) => renewed.first().and_then(|(_, ttl)| *ttl).map_or(0, seconds),
+        _ => 0,
+    };
+    Ok(rpc::LeaseKeepAliveResponse { header: Some(header), id, ttl })
+}

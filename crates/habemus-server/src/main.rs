@@ -1,0 +1,65 @@
+//! `habemusd`: locks, elections and sessions behind etcd's interface. One member, alone or of a cluster.
+
+mod clock;
+mod cluster;
+mod config;
+mod convert;
+mod election;
+mod engine;
+mod handle;
+mod identity;
+mod kv;
+mod lease;
+mod lock;
+mod maintenance;
+mod others;
+mod peers;
+mod queues;
+mod quota;
+mod random;
+mod server;
+mod status;
+mod wakers;
+mod watch;
+mod writer;
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use clap::Parser;
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::config::{Arguments, Config};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let config = match Config::new(Arguments::parse()) {
+        Ok(config) => config,
+        Err(error) => {
+            eprintln!("habemusd: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    if config.check {
+        println!("{config:#?}");
+        return ExitCode::SUCCESS;
+    }
+    tracing_subscriber::fmt()
+        .with_max_level(level())
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .init();
+    match server::serve(config).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("habemusd: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// How much is told: the environment's HABEMUS_LOG, if it says `error`, `warn`, `info`, `debug` or `trace`.
+fn level() -> LevelFilter {
+    std::env::var("HABEMUS_LOG").ok().and_then(|text| text.parse().ok()).unwrap_or(LevelFilter::INFO)
+}

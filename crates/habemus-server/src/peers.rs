@@ -1,0 +1,347 @@
+//! Connections between members: each sends on connections that it made itself, and listens on the others'.
+//!
+//! A connection begins with an [`Opening`], which is answered by a [`Reply`]; after that one side only sends,
+//! the other only hears. Whoever is not who it says it is, or has lost what it confirmed, is refused and told
+//! why.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{SinkExt, StreamExt};
+use habemus_replica::{Member, MemberId, PeerMessage};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio_util::codec::{Framed, LengthDelimitedCodec};
+
+use crate::engine::{Input, View};
+use crate::handle::{Freshness, Handle};
+use crate::others::{BadDisk, Life, Others};
+
+/// What members say first is no longer than this.
+const MAX_OPENING: usize = 1 << 16;
+
+/// A message between members is no longer than this; snapshots are the longest.
+const MAX_FRAME: usize = 1 << 30;
+
+/// So many messages wait for a member that is slow or away; what is more is dropped, and sent again by the
+/// engine.
+const QUEUE: usize = 4096;
+
+/// How long somebody may take to connect, or to say who it is.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a member waits before it tries again.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The form of what members say; whoever changes the form changes this number.
+const FORM: u32 = 1;
+
+type Connection = Framed<TcpStream, LengthDelimitedCodec>;
+
+/// What a connection begins with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Opening {
+    /// Messages of this member follow. Answered by `Welcome` or `Refused`.
+    Hello { form: u32, cluster: u64, from: MemberId, to: MemberId, life: Life },
+    /// "I was added to your cluster, and hear the others at this address: who am I?" Answered by `YouAre` or
+    /// `Unknown`.
+    WhoAmI { address: String },
+}
+
+/// What an opening is answered with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Reply {
+    Welcome,
+    Refused(Refusal),
+    YouAre { cluster: u64, member: MemberId },
+    Unknown,
+}
+
+/// Why a member is not let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+enum Refusal {
+    #[error(
+        "it speaks form {0} of the members' language, and this one another: run the same version everywhere"
+    )]
+    Form(u32),
+    #[error("it belongs to the cluster {0:016x}: compare --cluster of both, and where they keep their data")]
+    Cluster(u64),
+    #[error("it is the member {0}: another one listens at that address")]
+    Member(MemberId),
+    #[error(
+        "this member comes with another disk than before, so it has lost what it confirmed: remove it from \
+         the cluster (etcdctl member remove), empty its directory, and add it as a new one"
+    )]
+    OtherDisk,
+    #[error(
+        "this member comes with its disk as it was at an earlier time, so it has lost what it confirmed \
+         since: remove it from the cluster (etcdctl member remove), empty its directory, and add it as a new one"
+    )]
+    OlderDisk,
+    #[error(
+        "this member was removed from the cluster: empty its directory, and add it as a new one (etcdctl \
+         member add) if it is to come back"
+    )]
+    Removed,
+}
+
+impl Refusal {
+    /// Whether the one that is refused must stop: then it is at fault, whoever says so. Of a wrong cluster or
+    /// address nobody knows which side is wrong.
+    fn is_final(self) -> bool {
+        matches!(self, Refusal::OtherDisk | Refusal::OlderDisk | Refusal::Removed)
+    }
+}
+
+/// Who a member is to the others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Face {
+    pub(crate) cluster: u64,
+    pub(crate) me: MemberId,
+    pub(crate) life: Life,
+}
+
+/// The ways to the other members.
+pub(crate) struct Peers {
+    face: Face,
+    fatal: mpsc::Sender<String>,
+    queues: BTreeMap<MemberId, (String, mpsc::Sender<PeerMessage>)>,
+}
+
+impl Peers {
+    /// What makes it impossible to go on is told to `fatal`.
+    pub(crate) fn new(face: Face, fatal: mpsc::Sender<String>) -> Peers {
+        Peers { face, fatal, queues: BTreeMap::new() }
+    }
+
+    /// Makes connections to new members, and ends those to members that went or moved.
+    pub(crate) fn follow<'a>(&mut self, members: impl Iterator<Item = (MemberId, &'a Member)>) {
+        let addresses: BTreeMap<MemberId, &String> = members
+            .filter(|(id, _)| *id != self.face.me)
+            .filter_map(|(id, member)| Some((id, member.peer_addresses.first()?)))
+            .collect();
+        self.queues.retain(|id, (address, _)| addresses.get(id).is_some_and(|it| *it == address));
+        for (id, address) in addresses {
+            let (face, fatal) = (self.face, self.fatal.clone());
+            self.queues.entry(id).or_insert_with(|| {
+                let (queue, messages) = mpsc::channel(QUEUE);
+                tokio::spawn(speak(address.clone(), face, id, messages, fatal));
+                (address.clone(), queue)
+            });
+        }
+    }
+
+    /// Says why this member cannot go on.
+    pub(crate) fn give_up(&self, why: &str) {
+        // If the way is full, something else has been said already.
+        drop(self.fatal.try_send(why.to_owned()));
+    }
+
+    /// Sends a message, or drops it if too many wait.
+    pub(crate) fn send(&self, to: MemberId, message: PeerMessage) {
+        if let Some((_, queue)) = self.queues.get(&to) {
+            drop(queue.try_send(message));
+        }
+    }
+}
+
+fn framed(stream: TcpStream) -> Connection {
+    // Without it small messages wait for others; if it cannot be had, they do.
+    drop(stream.set_nodelay(true));
+    LengthDelimitedCodec::builder().max_frame_length(MAX_OPENING).new_framed(stream)
+}
+
+fn encode(value: &impl Serialize) -> Bytes {
+    postcard::to_extend(value, Vec::new()).expect("memory takes whatever is written").into()
+}
+
+async fn send(connection: &mut Connection, value: &impl Serialize) -> Option<()> {
+    connection.send(encode(value)).await.ok()
+}
+
+/// The next thing that somebody says, who does not take long.
+async fn receive<T: DeserializeOwned>(connection: &mut Connection) -> Option<T> {
+    let frame = tokio::time::timeout(PATIENCE, connection.next()).await.ok()??.ok()?;
+    postcard::from_bytes(&frame).ok()
+}
+
+async fn open(address: &str, opening: &Opening) -> Option<(Connection, Reply)> {
+    let stream = tokio::time::timeout(PATIENCE, TcpStream::connect(address)).await.ok()?.ok()?;
+    let mut connection = framed(stream);
+    send(&mut connection, opening).await?;
+    let reply = receive(&mut connection).await?;
+    connection.codec_mut().set_max_frame_length(MAX_FRAME);
+    Some((connection, reply))
+}
+
+/// Sends messages to a member for as long as somebody has any.
+async fn speak(
+    address: String,
+    face: Face,
+    to: MemberId,
+    mut messages: mpsc::Receiver<PeerMessage>,
+    fatal: mpsc::Sender<String>,
+) {
+    let Face { cluster, me, life } = face;
+    let hello = Opening::Hello { form: FORM, cluster, from: me, to, life };
+    let mut told = None;
+    loop {
+        match open(&address, &hello).await {
+            Some((connection, Reply::Welcome)) => {
+                told = None;
+                if deliver(connection, &mut messages).await.is_none() {
+                    return;
+                }
+            }
+            Some((_, Reply::Refused(why))) if why.is_final() => {
+                // Whoever does not listen is stopping already.
+                drop(fatal.send(format!("refused by the member at {address}: {why}")).await);
+                return;
+            }
+            Some((_, Reply::Refused(why))) if told != Some(why) => {
+                tracing::warn!(%address, "refused by another member: {why}");
+                told = Some(why);
+            }
+            _ => {}
+        }
+        tokio::time::sleep(PAUSE).await;
+        // What waited meanwhile is old, and would only be in the way.
+        while messages.try_recv().is_ok() {}
+        if messages.is_closed() {
+            return;
+        }
+    }
+}
+
+/// Sends messages until the connection breaks; `None` when there are none any more.
+async fn deliver(mut connection: Connection, messages: &mut mpsc::Receiver<PeerMessage>) -> Option<()> {
+    let mut batch = Vec::new();
+    loop {
+        let count = tokio::select! {
+            count = messages.recv_many(&mut batch, 256) => count,
+            // The other side says nothing more: it has closed the connection.
+            _ = connection.next() => return Some(()),
+        };
+        if count == 0 {
+            return None;
+        }
+        for message in batch.drain(..) {
+            if connection.feed(encode(&message)).await.is_err() {
+                return Some(());
+            }
+        }
+        if SinkExt::<Bytes>::flush(&mut connection).await.is_err() {
+            return Some(());
+        }
+    }
+}
+
+/// What whoever listens needs to know.
+struct Ear {
+    cluster: u64,
+    me: MemberId,
+    others: Mutex<Others>,
+    handle: Handle,
+}
+
+/// Takes connections of other members.
+pub(crate) async fn listen(listener: TcpListener, face: Face, others: Others, handle: Handle) {
+    let ear = Arc::new(Ear { cluster: face.cluster, me: face.me, others: Mutex::new(others), handle });
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => drop(tokio::spawn(Arc::clone(&ear).hear(stream))),
+            // Too many files are open, say: that may pass.
+            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+        }
+    }
+}
+
+impl Ear {
+    /// Takes what a member says until the connection ends.
+    async fn hear(self: Arc<Ear>, stream: TcpStream) -> Option<()> {
+        let mut connection = framed(stream);
+        let opening: Opening = receive(&mut connection).await?;
+        let (from, reply) = match opening {
+            Opening::WhoAmI { address } => (None, self.find(address).await?),
+            Opening::Hello { form, cluster, from, to, life } => {
+                let refused = self.look_at(form, cluster, from, to, life).await?;
+                (Some(from), refused.map_or(Reply::Welcome, Reply::Refused))
+            }
+        };
+        send(&mut connection, &reply).await?;
+        let from = from.filter(|_| reply == Reply::Welcome)?;
+        connection.codec_mut().set_max_frame_length(MAX_FRAME);
+        while let Some(Ok(frame)) = connection.next().await {
+            let message = postcard::from_bytes(&frame).ok()?;
+            self.handle.tell(Input::Peer(from, message)).await.ok()?;
+        }
+        None
+    }
+
+    /// Why somebody is not let in, if it is not.
+    async fn look_at(
+        &self,
+        form: u32,
+        cluster: u64,
+        from: MemberId,
+        to: MemberId,
+        life: Life,
+    ) -> Option<Option<Refusal>> {
+        if form != FORM {
+            return Some(Some(Refusal::Form(FORM)));
+        }
+        if cluster != self.cluster {
+            return Some(Some(Refusal::Cluster(self.cluster)));
+        }
+        if to != self.me || from == self.me {
+            return Some(Some(Refusal::Member(self.me)));
+        }
+        let look = move |view: &View<'_>| view.replica.was_removed(from);
+        if self.handle.look(Freshness::Local, look).await.ok()? {
+            return Some(Some(Refusal::Removed));
+        }
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(others.meet(from, life).err().map(|bad| match bad {
+            BadDisk::Other => Refusal::OtherDisk,
+            BadDisk::Older => Refusal::OlderDisk,
+        }))
+    }
+
+    /// Who hears the others at this address.
+    async fn find(&self, address: String) -> Option<Reply> {
+        let look = move |view: &View<'_>| {
+            let mut members = view.replica.members();
+            members.find(|(_, member)| member.peer_addresses.contains(&address)).map(|(id, _)| id)
+        };
+        let found = self.handle.look(Freshness::Linearizable, look).await.ok()?;
+        Some(found.map_or(Reply::Unknown, |member| Reply::YouAre { cluster: self.cluster, member }))
+    }
+}
+
+/// Asks the members of a cluster who it is that hears the others at `address`, until one of them knows.
+pub(crate) async fn who_am_i(members: &[String], address: String) -> Result<(u64, MemberId), String> {
+    let question = Opening::WhoAmI { address: address.clone() };
+    let mut unknown = false;
+    for member in members {
+        match open(member, &question).await {
+            Some((_, Reply::YouAre { cluster, member })) => return Ok((cluster, member)),
+            Some(_) => unknown = true,
+            None => {}
+        }
+    }
+    let members = members.join(", ");
+    Err(if unknown {
+        format!(
+            "no member of the cluster is known by the address {address}: add it first, with \
+             `etcdctl member add NAME --learner --peer-urls=http://{address}`"
+        )
+    } else {
+        format!(
+            "no member answers at {members}: give the addresses where members hear each other, with --join"
+        )
+    })
+}

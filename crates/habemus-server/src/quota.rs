@@ -1,0 +1,96 @@
+//! How much a member keeps, and what it still takes when that is full.
+
+use habemus_store::{Command, Operation, Revision, Store, Txn};
+
+use crate::status::Refused;
+
+/// What a session costs beside its keys, roughly.
+const SESSION: usize = 256;
+
+/// How much a member keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Quota {
+    /// Bytes of keys, values, history and sessions, roughly.
+    pub(crate) bytes: usize,
+    /// How many revisions are remembered.
+    pub(crate) history: usize,
+}
+
+impl Quota {
+    /// How many bytes there are.
+    pub(crate) fn used(store: &Store) -> usize {
+        store.bytes() + store.session_count() * SESSION
+    }
+
+    /// Whether nothing more is taken.
+    pub(crate) fn is_full(&self, store: &Store) -> bool {
+        Quota::used(store) >= self.bytes
+    }
+
+    /// Refuses what needs room when there is none. Whatever makes room is always taken.
+    pub(crate) fn check(&self, store: &Store, command: &Command) -> Result<(), Refused> {
+        let grows = match command {
+            Command::Put(_) | Command::OpenSession { .. } | Command::Enter(_) => true,
+            Command::Txn(txn) => puts(txn),
+            Command::Delete(_)
+            | Command::Compact(_)
+            | Command::RenewSessions(_)
+            | Command::CloseSession { .. }
+            | Command::Leave(_)
+            | Command::Tick => false,
+        };
+        if grows && self.is_full(store) { Err(Refused::NoSpace) } else { Ok(()) }
+    }
+
+    /// Up to where history is to be forgotten, if it has become much longer than is wanted.
+    pub(crate) fn forget(&self, store: &Store) -> Option<Revision> {
+        let much = self.history + self.history / 8 + 1;
+        let revision = Revision(store.revision().0.saturating_sub(self.history as u64));
+        (store.remembered() > much && revision > store.compacted()).then_some(revision)
+    }
+}
+
+fn puts(txn: &Txn) -> bool {
+    txn.then.iter().chain(&txn.otherwise).any(|operation| match operation {
+        Operation::Put(_) => true,
+        Operation::Txn(inner) => puts(inner),
+        Operation::Range(_) | Operation::Delete(_) => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use habemus_store::{ClusterTime, Delete, KeyRange, Put};
+
+    use super::*;
+
+    #[test]
+    fn when_it_is_full_only_what_makes_room_is_taken() {
+        let mut store = Store::new();
+        let quota = Quota { bytes: 1000, history: 10 };
+        let put = Command::Put(Put::new("key", vec![0; 2000]));
+        assert!(quota.check(&store, &put).is_ok());
+        store.apply(ClusterTime::default(), put.clone());
+        assert!(quota.check(&store, &put).is_err());
+        let inner = Txn { then: vec![Operation::Put(Put::new("a", "b"))], ..Txn::default() };
+        let nested = Txn { otherwise: vec![Operation::Txn(inner)], ..Txn::default() };
+        assert!(quota.check(&store, &Command::Txn(nested)).is_err());
+        let delete = Command::Delete(Delete { keys: KeyRange::One("key".into()) });
+        assert!(quota.check(&store, &delete).is_ok());
+        assert!(quota.check(&store, &Command::Compact(Revision(2))).is_ok());
+    }
+
+    #[test]
+    fn history_is_forgotten_when_it_is_much_longer_than_wanted() {
+        let mut store = Store::new();
+        let quota = Quota { bytes: 1 << 20, history: 8 };
+        for _ in 0..10 {
+            assert_eq!(quota.forget(&store), None);
+            store.apply(ClusterTime::default(), Command::Put(Put::new("key", "value")));
+        }
+        store.apply(ClusterTime::default(), Command::Put(Put::new("key", "value")));
+        assert_eq!(quota.forget(&store), Some(Revision(4)));
+        store.apply(ClusterTime::default(), Command::Compact(Revision(4)));
+        assert_eq!(quota.forget(&store), None);
+    }
+}

@@ -1,0 +1,260 @@
+//! One member from its start to its end.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use habemus_etcd::{etcdserverpb, v3electionpb, v3lockpb};
+use habemus_journal::{Files, Journal, Limits};
+use habemus_replica::{Change, Member, MemberId, Recovered, Replica, Settings};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{sleep, timeout};
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+
+use crate::config::{Config, Origin};
+use crate::engine::{Engine, INPUTS, Input, View};
+use crate::handle::{Freshness, Handle};
+use crate::identity::{Hexadecimal, Identity};
+use crate::others::{Life, Others};
+use crate::peers::{Face, Peers};
+use crate::writer::Writer;
+use crate::{
+    clock, cluster, election, identity, kv, lease, lock, maintenance, peers, random, watch as watches,
+};
+
+/// A message from a client is no longer than this. What is longer than a request may be is refused by a
+/// better error.
+const MAX_MESSAGE: usize = 2 << 20;
+
+/// So many requests of one connection are under way at once.
+const MAX_STREAMS: u32 = 1 << 14;
+
+/// How long whoever is still connected may take to go when the member stops.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// Runs a member until it is told to stop, or cannot go on.
+pub(crate) async fn serve(config: Config) -> Result<(), String> {
+    let clients = listen(config.listen).await?;
+    let files = Files::new(&config.data).map_err(|error| format!("{}: {error}", config.data.display()))?;
+    let _lock = identity::lock(&config.data)?;
+    let (identity, journal, recovered) = open(&config, files).await?;
+
+    let face = Face {
+        cluster: identity.cluster.0,
+        me: identity.id(),
+        life: Life { disk: identity.disk, starts: identity.starts, life: Hexadecimal(random::bits()) },
+    };
+    let mut replica = Replica::start(Settings::new(face.me, random::bits()), &recovered, clock::now())
+        .map_err(|error| error.to_string())?;
+    if replica.members().all(|(id, _)| id == face.me) && recovered.snapshot.is_some() {
+        replica.stand_for_election();
+    }
+    let (fatal, mut fatally) = mpsc::channel(1);
+    let (inputs, taken) = mpsc::channel(INPUTS);
+    let (roles, role) = watch::channel(replica.role());
+    let handle = Handle::new(inputs.clone(), role, face.cluster, face.me);
+    if config.origin != Origin::Alone || replica.members().count() > 1 {
+        let listener = listen(identity.peer).await?;
+        let others = Others::read(&config.data)?;
+        tokio::spawn(peers::listen(listener, face, others, handle.clone()));
+    }
+    let mut connections = Peers::new(face, fatal);
+    connections.follow(replica.members());
+    let (writer, failed) = Writer::start(journal, inputs);
+    let life = u32::try_from(random::bits() >> 32).expect("thirty-two bits are left");
+    let engine =
+        tokio::spawn(Engine::new(replica, writer, connections, config.quota, roles, life).run(taken));
+
+    let address = clients.local_addr().map_err(|error| error.to_string())?;
+    tokio::spawn(announce(handle.clone(), identity.name.clone(), identity.peer, address));
+    let data = config.data.display();
+    tracing::info!(name = identity.name, member = %face.me, %address, %data, "listens");
+    tokio::select! {
+        served = answer(clients, handle) => served,
+        Some(error) = fatally.recv() => Err(error),
+        Ok(error) = failed => Err(format!("the disk fails, and nothing more is confirmed: {error}")),
+        ended = engine => Err(format!("the engine has ended: {ended:?}")),
+    }
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, String> {
+    TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))
+}
+
+/// Opens what is in the directory, or makes it.
+async fn open(config: &Config, files: Files) -> Result<(Identity, Journal<Files>, Recovered), String> {
+    let data = &config.data;
+    let tell = |error: &dyn std::fmt::Display| format!("{}: {error}", data.display());
+    let exists = Journal::exists(&files).map_err(|error| tell(&error))?;
+    let mut identity = match Identity::read(data)? {
+        Some(identity) => {
+            let names = match &config.origin {
+                Origin::First(names) => Some(names),
+                Origin::Alone | Origin::Added { .. } => None,
+            };
+            identity.check(data, config.name.as_deref(), names)?;
+            identity
+        }
+        None if exists => return Err(lost_identity(data)),
+        None => begin(config).await?,
+    };
+    identity.starts += 1;
+    identity.write(data)?;
+    if exists {
+        let (journal, recovered) = Journal::open(files, Limits::default()).map_err(|error| tell(&error))?;
+        return Ok((identity, journal, recovered));
+    }
+    if identity.has_journal {
+        return Err(tell(
+            &"the snapshot is missing, so what this member has confirmed is lost: remove it from the \
+                          cluster, empty its directory, and add it as a new one",
+        ));
+    }
+    let first = match &config.origin {
+        Origin::Added { .. } => Recovered::added(),
+        Origin::First(names) => Recovered::first(identity::members(names)),
+        Origin::Alone => {
+            Recovered::first(identity::members(&[(identity.name.clone(), identity.peer)].into()))
+        }
+    };
+    let journal = Journal::create(files, Limits::default(), &first).map_err(|error| tell(&error))?;
+    identity.has_journal = true;
+    identity.write(data)?;
+    Ok((identity, journal, first))
+}
+
+fn lost_identity(data: &Path) -> String {
+    format!(
+        "{} has a journal, but nothing says whose: the file `identity` is missing. Restore it, or empty the \
+         directory and add this member as a new one",
+        data.display()
+    )
+}
+
+/// Who a member is that starts for the first time.
+async fn begin(config: &Config) -> Result<Identity, String> {
+    let name = config.name.as_deref().unwrap_or("default");
+    match &config.origin {
+        Origin::Alone => {
+            let peer = SocketAddr::from(([127, 0, 0, 1], 2380));
+            Ok(Identity::first(&[(name.to_owned(), peer)].into(), name, peer))
+        }
+        Origin::First(names) => Ok(Identity::first(names, name, names[name])),
+        Origin::Added { members, peer } => {
+            let (cluster, member) = peers::who_am_i(members, peer.to_string()).await?;
+            Ok(Identity::added(cluster, member, name, *peer))
+        }
+    }
+}
+
+/// Tells the others where clients reach this member, until they know.
+async fn announce(handle: Handle, name: String, peer: SocketAddr, address: SocketAddr) {
+    let me = handle.member();
+    let known = Member {
+        name,
+        peer_addresses: vec![peer.to_string()],
+        client_addresses: vec![address.to_string()],
+        learner: false,
+    };
+    loop {
+        let look = move |view: &View<'_>| view.members().into_iter().find(|(id, _)| *id == me);
+        match handle.look(Freshness::Local, look).await {
+            Err(_) => return,
+            Ok(Some((_, present))) => {
+                let wanted = Member { learner: present.learner, ..known.clone() };
+                if wanted == present || handle.change(Change::Update(me, wanted)).await.is_ok() {
+                    return;
+                }
+            }
+            // It has not been caught up yet.
+            Ok(None) => {}
+        }
+        sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Answers clients until the member is told to stop.
+async fn answer(clients: TcpListener, handle: Handle) -> Result<(), String> {
+    let incoming = TcpIncoming::from(clients).with_nodelay(Some(true));
+    let (stops, stopping) = watch::channel(false);
+    let mut stopped = stopping.clone();
+    let stop = {
+        let handle = handle.clone();
+        async move {
+            told_to_stop().await;
+            hand_over(&handle).await;
+            stops.send_replace(true);
+        }
+    };
+    let serving = Server::builder()
+        .max_concurrent_streams(Some(MAX_STREAMS))
+        .http2_keepalive_interval(Some(Duration::from_secs(30)))
+        .add_service(
+            etcdserverpb::kv_server::KvServer::new(kv::Kv(handle.clone()))
+                .max_decoding_message_size(MAX_MESSAGE),
+        )
+        .add_service(
+            etcdserverpb::watch_server::WatchServer::new(watches::Watch(handle.clone()))
+                .max_decoding_message_size(MAX_MESSAGE),
+        )
+        .add_service(etcdserverpb::lease_server::LeaseServer::new(lease::Lease(handle.clone())))
+        .add_service(etcdserverpb::cluster_server::ClusterServer::new(cluster::Cluster(handle.clone())))
+        .add_service(etcdserverpb::maintenance_server::MaintenanceServer::new(maintenance::Maintenance(
+            handle.clone(),
+        )))
+        .add_service(
+            v3lockpb::lock_server::LockServer::new(lock::Lock(handle.clone()))
+                .max_decoding_message_size(MAX_MESSAGE),
+        )
+        .add_service(
+            v3electionpb::election_server::ElectionServer::new(election::Election(handle))
+                .max_decoding_message_size(MAX_MESSAGE),
+        )
+        .serve_with_incoming_shutdown(incoming, stop);
+    tokio::select! {
+        served = serving => served.map_err(|error| error.to_string())?,
+        // Whoever still watches would keep the member for ever; nothing that was answered is lost.
+        () = async {
+            // If the sender is gone, so is the server.
+            drop(stopped.wait_for(|stopping| *stopping).await);
+            sleep(FAREWELL).await;
+        } => {}
+    }
+    tracing::info!("stops");
+    Ok(())
+}
+
+/// Waits for the order to stop.
+async fn told_to_stop() {
+    let mut terminate = signal(SignalKind::terminate()).expect("signals can be heard");
+    let mut interrupt = signal(SignalKind::interrupt()).expect("signals can be heard");
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+}
+
+/// Lets somebody else lead before this member stops, if there is anybody.
+async fn hand_over(handle: &Handle) {
+    let me = handle.member();
+    let look = move |view: &View<'_>| {
+        let voters = view.members().into_iter().filter(|(_, member)| !member.learner).map(|(id, _)| id);
+        voters.filter(|id| *id != me).collect::<Vec<MemberId>>()
+    };
+    let Ok(heirs) = handle.look(Freshness::Local, look).await else { return };
+    let mut roles = handle.roles();
+    for heir in heirs {
+        if !roles.borrow().leads {
+            return;
+        }
+        tracing::info!(%heir, "hands over before it stops");
+        if handle.tell(Input::MoveLeader(heir)).await.is_err() {
+            return;
+        }
+        // An heir that is away does not take over, so the next one is asked.
+        drop(timeout(Duration::from_millis(300), roles.wait_for(|role| !role.leads)).await);
+    }
+}

@@ -1,0 +1,95 @@
+//! The thread that writes: whatever has come while it was writing is written together.
+
+use std::sync::mpsc;
+use std::thread;
+
+use habemus_journal::{Files, Journal, JournalError};
+use habemus_replica::{StoredSnapshot, Write};
+use tokio::sync::mpsc::Sender;
+use tokio::sync::oneshot;
+
+use crate::engine::Input;
+
+enum Job {
+    Write(Vec<Write>),
+    Compact(StoredSnapshot),
+}
+
+/// The way to the thread that writes.
+pub(crate) struct Writer {
+    jobs: mpsc::Sender<Job>,
+    collected: Vec<Write>,
+}
+
+impl Writer {
+    /// Starts the thread, and hands over what is told when the disk fails. Then the whole member must stop:
+    /// nobody knows any more what is durable, and nothing is confirmed.
+    pub(crate) fn start(
+        journal: Journal<Files>,
+        engine: Sender<Input>,
+    ) -> (Writer, oneshot::Receiver<JournalError>) {
+        let (jobs, taken) = mpsc::channel();
+        let (fails, failed) = oneshot::channel();
+        thread::spawn(move || {
+            if let Err(error) = serve(journal, &taken, &engine) {
+                // If nobody listens, the member is stopping.
+                drop(fails.send(error));
+            }
+        });
+        (Writer { jobs, collected: Vec::new() }, failed)
+    }
+
+    pub(crate) fn write(&mut self, write: Write) {
+        self.collected.push(write);
+    }
+
+    /// Hands over what was collected.
+    pub(crate) fn flush(&mut self) {
+        if !self.collected.is_empty() {
+            let collected = std::mem::take(&mut self.collected);
+            self.send(Job::Write(collected));
+        }
+    }
+
+    /// Puts a snapshot in the place of what it says.
+    pub(crate) fn compact(&mut self, snapshot: StoredSnapshot) {
+        self.flush();
+        self.send(Job::Compact(snapshot));
+    }
+
+    fn send(&self, job: Job) {
+        // The thread ends early only if the disk fails, of which the member is told.
+        drop(self.jobs.send(job));
+    }
+}
+
+fn serve(
+    mut journal: Journal<Files>,
+    jobs: &mpsc::Receiver<Job>,
+    engine: &Sender<Input>,
+) -> Result<(), JournalError> {
+    let mut next = jobs.recv().ok();
+    while let Some(job) = next.take() {
+        match job {
+            Job::Compact(snapshot) => journal.compact(&snapshot)?,
+            Job::Write(mut writes) => {
+                while let Ok(more) = jobs.try_recv() {
+                    match more {
+                        Job::Write(more) => writes.extend(more),
+                        Job::Compact(_) => {
+                            next = Some(more);
+                            break;
+                        }
+                    }
+                }
+                journal.write(&writes)?;
+                if let Some(last) = writes.iter().rev().find(|write| write.sync) {
+                    // The engine is gone when the process stops.
+                    drop(engine.blocking_send(Input::Persisted(last.number)));
+                }
+            }
+        }
+        next = next.or_else(|| jobs.recv().ok());
+    }
+    Ok(())
+}

@@ -1,0 +1,7 @@
+//! The real program, with real clients, real sockets and a real disk.
+
+mod etcdctl;
+mod kills;
+mod limits;
+mod queues;
+mod support;
