@@ -25,10 +25,12 @@ mod disk;
 mod history;
 mod linearizability;
 mod machine;
+mod planted;
 mod random;
 mod run;
 mod world;
 
 pub use calamity::{Calamity, Script};
 pub use disk::CruelDisk;
+pub use planted::PlantedBug;
 pub use run::{Outcome, missing, play, play_script, shrink};

@@ -37,6 +37,9 @@ struct Flags {
     /// On how many threads; all cores if nothing is said.
     #[arg(long)]
     threads: Option<NonZeroUsize>,
+    /// A violation is shown as it came, not with fewer faults.
+    #[arg(long)]
+    no_shrinking: bool,
 }
 
 /// What all runs together came to.
@@ -81,6 +84,9 @@ fn main() -> ExitCode {
     let begin = Instant::now();
     let sum = play_all(&flags, threads);
     show(&sum, begin.elapsed(), threads);
+    for outcome in &sum.violations {
+        show_violation(outcome.clone(), !flags.no_shrinking);
+    }
     if sum.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -144,20 +150,20 @@ fn show(sum: &Sum, took: Duration, threads: NonZeroUsize) {
     if !never.is_empty() {
         println!("what never did: {}", never.join(", "));
     }
-    for outcome in &sum.violations {
-        show_violation(outcome.clone());
-    }
     if sum.violations.is_empty() {
         println!("every promise was kept");
     }
 }
 
-fn show_violation(outcome: Outcome) {
+fn show_violation(outcome: Outcome, shrinks: bool) {
     let seed = outcome.seed;
     println!("\nseed {seed}: {}", outcome.violation.as_deref().unwrap_or_default());
+    println!("again: habemus-dst --first {seed} --seeds 1");
+    if !shrinks {
+        return;
+    }
     eprintln!("looking for fewer faults than {}", outcome.script.len());
     let small = shrink(outcome, |_| {});
     println!("with {} faults: {}", small.script.len(), small.violation.as_deref().unwrap_or_default());
     print!("{}", small.script);
-    println!("again: habemus-dst --first {seed} --seeds 1");
 }
