@@ -57,11 +57,8 @@ fn try_all(flags: &Flags) -> Result<bool, String> {
     Ok(found == planted)
 }
 
-/// A copy of the sources.
-struct Garden {
-    sources: PathBuf,
-    copy: PathBuf,
-}
+/// A copy of the sources, as they were at the beginning: work may go on beside it.
+struct Garden(PathBuf);
 
 impl Garden {
     fn lay_out() -> Result<Garden, String> {
@@ -80,13 +77,13 @@ impl Garden {
             let name = format!("habemus-{name}");
             copy_all(&crates.join(&name), &copy.join("crates").join(&name))?;
         }
-        Ok(Garden { sources: crates.to_owned(), copy })
+        Ok(Garden(copy))
     }
 
     /// Plants one bug and plays; says how it was found, if it was.
     fn plant(&self, bug: &PlantedBug, seeds: u64) -> Result<Option<String>, String> {
-        let source = read(&self.sources.join(&bug.file))?;
-        let place = self.copy.join("crates").join(&bug.file);
+        let place = self.0.join("crates").join(&bug.file);
+        let source = read(&place)?;
         write(&place, &bug.plant(&source)?)?;
         let outcome = self.play(seeds);
         write(&place, &source)?;
@@ -94,10 +91,10 @@ impl Garden {
     }
 
     fn play(&self, seeds: u64) -> Result<Option<String>, String> {
-        let target = self.copy.join("target");
+        let target = self.0.join("target");
         let mut build = Command::new("cargo");
         build.args(["build", "--release", "--quiet", "--package", "habemus-dst", "--bin", "habemus-dst"]);
-        build.current_dir(&self.copy).env("CARGO_TARGET_DIR", &target);
+        build.current_dir(&self.0).env("CARGO_TARGET_DIR", &target);
         let built = build.output().map_err(|error| format!("cargo: {error}"))?;
         if !built.status.success() {
             return Err(String::from_utf8_lossy(&built.stderr).into_owned());
