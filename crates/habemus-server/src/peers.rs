@@ -57,8 +57,18 @@ enum Opening {
 enum Reply {
     Welcome,
     Refused(Refusal),
-    YouAre { cluster: u64, member: MemberId },
+    YouAre(Introduction),
     Unknown,
+}
+
+/// What a member that was added must know before it has learned anything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Introduction {
+    pub(crate) cluster: u64,
+    /// Who it is.
+    pub(crate) member: MemberId,
+    /// Who else belongs to the cluster.
+    pub(crate) members: Vec<(MemberId, Member)>,
 }
 
 /// Why a member is not let in.
@@ -314,21 +324,24 @@ impl Ear {
     /// Who hears the others at this address.
     async fn find(&self, address: String) -> Option<Reply> {
         let look = move |view: &View<'_>| {
-            let mut members = view.replica.members();
-            members.find(|(_, member)| member.peer_addresses.contains(&address)).map(|(id, _)| id)
+            let members = view.members();
+            let found = members.iter().find(|(_, member)| member.peer_addresses.contains(&address));
+            found.map(|(id, _)| *id).map(|id| (id, members))
         };
         let found = self.handle.look(Freshness::Linearizable, look).await.ok()?;
-        Some(found.map_or(Reply::Unknown, |member| Reply::YouAre { cluster: self.cluster, member }))
+        Some(found.map_or(Reply::Unknown, |(member, members)| {
+            Reply::YouAre(Introduction { cluster: self.cluster, member, members })
+        }))
     }
 }
 
 /// Asks the members of a cluster who it is that hears the others at `address`, until one of them knows.
-pub(crate) async fn who_am_i(members: &[String], address: String) -> Result<(u64, MemberId), String> {
+pub(crate) async fn who_am_i(members: &[String], address: String) -> Result<Introduction, String> {
     let question = Opening::WhoAmI { address: address.clone() };
     let mut unknown = false;
     for member in members {
         match open(member, &question).await {
-            Some((_, Reply::YouAre { cluster, member })) => return Ok((cluster, member)),
+            Some((_, Reply::YouAre(introduction))) => return Ok(introduction),
             Some(_) => unknown = true,
             None => {}
         }

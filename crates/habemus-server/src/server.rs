@@ -40,7 +40,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     let clients = listen(config.listen).await?;
     let files = Files::new(&config.data).map_err(|error| format!("{}: {error}", config.data.display()))?;
     let _lock = identity::lock(&config.data)?;
-    let (identity, journal, recovered) = open(&config, files).await?;
+    let Opened { identity, journal, recovered, contacts } = open(&config, files).await?;
 
     let face = Face {
         cluster: identity.cluster.0,
@@ -62,7 +62,8 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
         tokio::spawn(peers::listen(listener, face, others, handle.clone()));
     }
     let mut connections = Peers::new(face, fatal);
-    connections.follow(replica.members());
+    let contacts = contacts.iter().map(|(id, member)| (*id, member));
+    connections.follow(replica.members().chain(contacts));
     let (writer, failed) = Writer::start(journal, inputs);
     let life = u32::try_from(random::bits() >> 32).expect("thirty-two bits are left");
     let engine =
@@ -84,8 +85,17 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, String> {
     TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))
 }
 
+/// What a member begins with.
+struct Opened {
+    identity: Identity,
+    journal: Journal<Files>,
+    recovered: Recovered,
+    /// Whom it asks until it has learned who belongs to the cluster.
+    contacts: Vec<(MemberId, Member)>,
+}
+
 /// Opens what is in the directory, or makes it.
-async fn open(config: &Config, files: Files) -> Result<(Identity, Journal<Files>, Recovered), String> {
+async fn open(config: &Config, files: Files) -> Result<Opened, String> {
     let data = &config.data;
     let tell = |error: &dyn std::fmt::Display| format!("{}: {error}", data.display());
     let exists = Journal::exists(&files).map_err(|error| tell(&error))?;
@@ -105,7 +115,9 @@ async fn open(config: &Config, files: Files) -> Result<(Identity, Journal<Files>
     identity.write(data)?;
     if exists {
         let (journal, recovered) = Journal::open(files, Limits::default()).map_err(|error| tell(&error))?;
-        return Ok((identity, journal, recovered));
+        let contacts =
+            if recovered.snapshot.is_some() { Vec::new() } else { meet(config, &identity).await? };
+        return Ok(Opened { identity, journal, recovered, contacts });
     }
     if identity.has_journal {
         return Err(tell(
@@ -113,17 +125,38 @@ async fn open(config: &Config, files: Files) -> Result<(Identity, Journal<Files>
                           cluster, empty its directory, and add it as a new one",
         ));
     }
-    let first = match &config.origin {
-        Origin::Added { .. } => Recovered::added(),
-        Origin::First(names) => Recovered::first(identity::members(names)),
+    let (recovered, contacts) = match &config.origin {
+        Origin::Added { .. } => (Recovered::added(), meet(config, &identity).await?),
+        Origin::First(names) => (Recovered::first(identity::members(names)), Vec::new()),
         Origin::Alone => {
-            Recovered::first(identity::members(&[(identity.name.clone(), identity.peer)].into()))
+            let names = [(identity.name.clone(), identity.peer)].into();
+            (Recovered::first(identity::members(&names)), Vec::new())
         }
     };
-    let journal = Journal::create(files, Limits::default(), &first).map_err(|error| tell(&error))?;
+    let journal = Journal::create(files, Limits::default(), &recovered).map_err(|error| tell(&error))?;
     identity.has_journal = true;
     identity.write(data)?;
-    Ok((identity, journal, first))
+    Ok(Opened { identity, journal, recovered, contacts })
+}
+
+/// Whom a member asks that was added and has learned nothing yet.
+async fn meet(config: &Config, identity: &Identity) -> Result<Vec<(MemberId, Member)>, String> {
+    let Origin::Added { members, peer } = &config.origin else {
+        return Err(
+            "this member was added to a cluster and has learned nothing of it yet: say with --join and \
+                    --peer where the others are, as the first time"
+                .to_owned(),
+        );
+    };
+    let introduction = peers::who_am_i(members, peer.to_string()).await?;
+    if (introduction.cluster, introduction.member) != (identity.cluster.0, identity.id()) {
+        return Err(format!(
+            "the members at --join take this one for another than {} says: empty that directory, or give the \
+             address with which it was added",
+            config.data.display()
+        ));
+    }
+    Ok(introduction.members)
 }
 
 fn lost_identity(data: &Path) -> String {
@@ -144,8 +177,8 @@ async fn begin(config: &Config) -> Result<Identity, String> {
         }
         Origin::First(names) => Ok(Identity::first(names, name, names[name])),
         Origin::Added { members, peer } => {
-            let (cluster, member) = peers::who_am_i(members, peer.to_string()).await?;
-            Ok(Identity::added(cluster, member, name, *peer))
+            let introduction = peers::who_am_i(members, peer.to_string()).await?;
+            Ok(Identity::added(introduction.cluster, introduction.member, name, *peer))
         }
     }
 }

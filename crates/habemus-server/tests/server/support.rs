@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::{Duration, Instant};
 
 use habemus_etcd::etcdserverpb::kv_client::KvClient;
 use habemus_etcd::etcdserverpb::lease_client::LeaseClient;
@@ -44,6 +44,7 @@ impl Drop for Directory {
 pub(crate) struct Running {
     child: Child,
     address: String,
+    said: Arc<Mutex<Vec<String>>>,
 }
 
 /// How a member ended that was not killed.
@@ -85,9 +86,21 @@ impl Running {
                 _ => said.push(line),
             }
         };
-        // Nobody reads what it says, but it must not wait for that.
-        std::thread::spawn(move || lines.for_each(drop));
-        Running { child, address }
+        let said = Arc::new(Mutex::new(said));
+        let heard = Arc::clone(&said);
+        std::thread::spawn(move || {
+            lines.map_while(Result::ok).for_each(|line| heard.lock().expect("nobody panics").push(line));
+        });
+        Running { child, address, said }
+    }
+
+    /// Waits until it says something like this.
+    pub(crate) fn says(&self, text: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.said.lock().expect("nobody panics").iter().any(|line| line.contains(text)) {
+            assert!(Instant::now() < deadline, "it does not say {text:?}, but {:#?}", self.said);
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     pub(crate) fn address(&self) -> &str {
@@ -108,12 +121,12 @@ impl Running {
 
     /// Waits until it has ended.
     pub(crate) fn wait(&mut self) -> Option<i32> {
-        let deadline = std::time::Instant::now() + PATIENCE;
+        let deadline = Instant::now() + PATIENCE;
         loop {
             if let Some(status) = self.child.try_wait().expect("it is ours") {
                 return status.code();
             }
-            assert!(std::time::Instant::now() < deadline, "it does not end");
+            assert!(Instant::now() < deadline, "it does not end");
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -1,0 +1,290 @@
+//! Several members: they replace each other, and let nobody in who is not who it says it is.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use habemus_etcd::etcdserverpb::cluster_client::ClusterClient;
+use habemus_etcd::etcdserverpb::maintenance_client::MaintenanceClient;
+use habemus_etcd::etcdserverpb::{
+    Member, MemberAddRequest, MemberListRequest, MemberPromoteRequest, MemberRemoveRequest,
+    MoveLeaderRequest, StatusRequest, StatusResponse,
+};
+use tonic::{Code, Status};
+
+use crate::support::{Directory, Running, fails, get, put};
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// Three members, some of which may be down.
+struct Trio {
+    directory: Directory,
+    cluster: String,
+    members: [Option<Running>; 3],
+}
+
+/// Addresses at which nobody listens just now.
+fn free_addresses(count: usize) -> Vec<String> {
+    let listeners: Vec<TcpListener> =
+        (0..count).map(|_| TcpListener::bind("127.0.0.1:0").expect("there are free ports")).collect();
+    listeners.iter().map(|listener| listener.local_addr().expect("it listens").to_string()).collect()
+}
+
+impl Trio {
+    fn start() -> Trio {
+        let addresses = free_addresses(3);
+        let cluster: Vec<String> =
+            NAMES.iter().zip(&addresses).map(|(name, address)| format!("{name}={address}")).collect();
+        let mut trio =
+            Trio { directory: Directory::new(), cluster: cluster.join(","), members: [None, None, None] };
+        for index in 0..3 {
+            trio.start_one(index);
+        }
+        trio
+    }
+
+    fn data(&self, index: usize) -> PathBuf {
+        self.directory.join(NAMES[index])
+    }
+
+    fn arguments(&self, index: usize) -> [&str; 4] {
+        ["--name", NAMES[index], "--cluster", &self.cluster]
+    }
+
+    fn start_one(&mut self, index: usize) {
+        let member = Running::start(&self.data(index), &self.arguments(index));
+        self.members[index] = Some(member);
+    }
+
+    /// Starts one that is to be refused, and says what it says.
+    fn refused(&self, index: usize) -> String {
+        let data = self.data(index);
+        let data = ["--listen", "127.0.0.1:0", "--data", data.to_str().expect("it is a text")];
+        let ended = fails(&[&data[..], &self.arguments(index)].concat());
+        assert_eq!(ended.code, Some(1));
+        ended.said
+    }
+
+    fn member(&self, index: usize) -> &Running {
+        self.members[index].as_ref().expect("it is up")
+    }
+
+    fn take(&mut self, index: usize) -> Running {
+        self.members[index].take().expect("it is up")
+    }
+
+    async fn status(&self, index: usize) -> StatusResponse {
+        let mut client = MaintenanceClient::new(self.member(index).channel().await);
+        client.status(StatusRequest {}).await.expect("it answers").into_inner()
+    }
+
+    /// Waits until one of those that are up leads and the others know, and says which.
+    async fn leader(&self) -> usize {
+        for _ in 0..1000 {
+            let up: Vec<usize> = (0..3).filter(|index| self.members[*index].is_some()).collect();
+            let mut leads = None;
+            let mut known = Vec::new();
+            for index in &up {
+                let status = self.status(*index).await;
+                known.push(status.leader);
+                if status.header.expect("answers have headers").member_id == status.leader {
+                    leads = Some(*index);
+                }
+            }
+            if let Some(leads) = leads
+                && known.iter().all(|leader| *leader == known[0])
+            {
+                return leads;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("nobody leads");
+    }
+}
+
+/// Writes until it is taken: while nobody leads, it may be refused.
+async fn put_in_the_end(member: &Running, key: &str, value: &str) {
+    let channel = member.channel().await;
+    for _ in 0..200 {
+        match put(&channel, key, value).await {
+            Ok(_) => return,
+            Err(status) => assert_eq!(status.code(), Code::Unavailable, "{status}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("it is never taken");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_member_answers_everything_and_a_dead_leader_is_replaced() {
+    let mut trio = Trio::start();
+    let leader = trio.leader().await;
+    for (index, name) in NAMES.into_iter().enumerate() {
+        let channel = trio.member(index).channel().await;
+        put(&channel, name, name).await.expect("what the leader must do is forwarded");
+        for (reader, other) in NAMES.into_iter().enumerate() {
+            let found = get(&trio.member(reader).channel().await, name).await;
+            assert_eq!(found.count, 1, "{other} reads what {name} has answered");
+        }
+    }
+    trio.take(leader).kill();
+    let next = trio.leader().await;
+    assert_ne!(next, leader);
+    put_in_the_end(trio.member(next), "after", "1").await;
+    for name in NAMES {
+        assert_eq!(get(&trio.member(next).channel().await, name).await.count, 1, "nothing is lost");
+    }
+    // It comes back, and catches up before it answers.
+    trio.start_one(leader);
+    trio.leader().await;
+    assert_eq!(get(&trio.member(leader).channel().await, "after").await.count, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn leadership_is_moved_by_order_and_before_a_planned_stop() {
+    let mut trio = Trio::start();
+    let leader = trio.leader().await;
+    let heir = (leader + 1) % 3;
+    let target_id = trio.status(heir).await.header.expect("answers have headers").member_id;
+    let mut client = MaintenanceClient::new(trio.member(leader).channel().await);
+    client.move_leader(MoveLeaderRequest { target_id }).await.expect("it is moved");
+    assert_eq!(trio.leader().await, heir);
+    let refused = client.move_leader(MoveLeaderRequest { target_id }).await.expect_err("it leads no more");
+    assert_eq!((refused.code(), refused.message()), (Code::FailedPrecondition, "etcdserver: not leader"));
+
+    let term = trio.status(heir).await.raft_term;
+    assert_eq!(trio.take(heir).stop(), Some(0));
+    let next = trio.leader().await;
+    assert_eq!(trio.status(next).await.raft_term, term + 1, "it was handed over, and nobody had to wait");
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a directory can be made");
+    for file in std::fs::read_dir(from).expect("it is there") {
+        let file = file.expect("it can be listed");
+        std::fs::copy(file.path(), to.join(file.file_name())).expect("it can be copied");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_member_without_what_it_confirmed_is_not_let_in() {
+    let mut trio = Trio::start();
+    trio.leader().await;
+    assert_eq!(trio.take(2).stop(), Some(0));
+    let (data, kept) = (trio.data(2), trio.directory.join("kept"));
+    copy(&data, &kept);
+    // It goes on from there, and with it what it confirms.
+    trio.start_one(2);
+    put_in_the_end(trio.member(2), "key", "value").await;
+    trio.take(2).kill();
+
+    let fresh = trio.directory.join("fresh");
+    std::fs::rename(&data, &fresh).expect("it is ours");
+    copy(&kept, &data);
+    let said = trio.refused(2);
+    assert!(said.contains("as it was at an earlier time"), "{said}");
+    assert!(said.contains("etcdctl member remove"), "{said}");
+
+    std::fs::remove_dir_all(&data).expect("it is ours");
+    let said = trio.refused(2);
+    assert!(said.contains("another disk than before"), "{said}");
+
+    // With the disk that it had it is welcome.
+    std::fs::remove_dir_all(&data).expect("it is ours");
+    std::fs::rename(&fresh, &data).expect("it is ours");
+    trio.start_one(2);
+    put_in_the_end(trio.member(2), "key", "value").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_member_of_another_cluster_is_told_so() {
+    let trio = Trio::start();
+    trio.leader().await;
+    let address = &free_addresses(1)[0];
+    let first = trio.cluster.split(',').next().expect("there are three");
+    let stranger = Running::start(
+        &trio.directory.join("stranger"),
+        &["--name", "x", "--cluster", &format!("{first},x={address}")],
+    );
+    stranger.says("compare --cluster of both");
+}
+
+async fn members(member: &Running) -> Vec<Member> {
+    let mut client = ClusterClient::new(member.channel().await);
+    let request = MemberListRequest { linearizable: true };
+    client.member_list(request).await.expect("it answers").into_inner().members
+}
+
+/// Asks for a vote until the learner has caught up.
+async fn promote(member: &Running, id: u64) -> Result<(), Status> {
+    let mut client = ClusterClient::new(member.channel().await);
+    for _ in 0..20 {
+        match client.member_promote(MemberPromoteRequest { id }).await {
+            Err(status) if status.message().contains("in sync with leader") => {}
+            other => return other.map(drop),
+        }
+    }
+    panic!("it never catches up");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn members_are_added_promoted_and_removed_while_clients_work() {
+    let mut trio = Trio::start();
+    let leader = trio.leader().await;
+    let follower = (leader + 1) % 3;
+    put(&trio.member(leader).channel().await, "before", "1").await.expect("somebody leads");
+    let peer = &free_addresses(1)[0];
+    let (data, url) = (trio.directory.join("d"), format!("http://{peer}"));
+    let join =
+        trio.cluster.split(',').filter_map(|text| text.split('=').nth(1)).collect::<Vec<_>>().join(",");
+    let arguments = ["--name", "d", "--peer", peer, "--join", &join];
+
+    let path = data.to_str().expect("it is a text");
+    let early = fails(&[&["--listen", "127.0.0.1:0", "--data", path][..], &arguments].concat());
+    assert!(early.said.contains("add it first"), "{}", early.said);
+
+    // Through a member that does not lead: it is forwarded.
+    let mut client = ClusterClient::new(trio.member(follower).channel().await);
+    let add = MemberAddRequest { peer_ur_ls: vec![url.clone()], is_learner: true };
+    let added = client.member_add(add.clone()).await.expect("it can be added").into_inner();
+    let id = added.member.expect("it was added").id;
+    let twice = client.member_add(add).await.expect_err("it is there already");
+    assert_eq!(twice.message(), "etcdserver: Peer URLs already exists");
+    let absent = client.member_promote(MemberPromoteRequest { id: 7 }).await.expect_err("there is none");
+    assert_eq!((absent.code(), absent.message()), (Code::NotFound, "etcdserver: member not found"));
+
+    let mut newcomer = Running::start(&data, &arguments);
+    promote(trio.member(follower), id).await.expect("it catches up");
+    let known = members(trio.member(leader)).await.into_iter().find(|member| member.id == id);
+    assert!(known.is_some_and(|member| !member.is_learner), "it has a vote");
+    assert_eq!(get(&newcomer.channel().await, "before").await.count, 1);
+    put_in_the_end(&newcomer, "through", "1").await;
+
+    // With two of four down nothing goes; so it counts.
+    client.member_remove(MemberRemoveRequest { id }).await.expect("it can be removed");
+    assert_eq!(newcomer.wait(), Some(1));
+    assert_eq!(members(trio.member(leader)).await.len(), 3);
+    let late = fails(&["--listen", "127.0.0.1:0", "--data", path]);
+    assert!(late.said.contains("was removed from the cluster"), "{}", late.said);
+    let third = (leader + 2) % 3;
+    trio.take(third).kill();
+    put_in_the_end(trio.member(follower), "two of three", "1").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_majority_nothing_is_taken_and_nothing_is_read() {
+    let mut trio = Trio::start();
+    let leader = trio.leader().await;
+    put(&trio.member(leader).channel().await, "a", "1").await.expect("somebody leads");
+    trio.take((leader + 1) % 3).kill();
+    trio.take((leader + 2) % 3).kill();
+    let channel = trio.member(leader).channel().await;
+    let refused = put(&channel, "a", "2").await.expect_err("it is alone");
+    assert_eq!(refused.code(), Code::Unavailable, "{refused}");
+    use habemus_etcd::etcdserverpb::{RangeRequest, kv_client::KvClient};
+    let read = |serializable| RangeRequest { key: "a".into(), serializable, ..Default::default() };
+    let mut client = KvClient::new(channel);
+    let unread = client.range(read(false)).await.expect_err("nobody confirms that it leads");
+    assert_eq!((unread.code(), unread.message()), (Code::Unavailable, "etcdserver: no leader"));
+    client.range(read(true)).await.expect("what may be old can be read");
+}
