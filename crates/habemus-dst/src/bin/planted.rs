@@ -49,9 +49,10 @@ fn try_all(flags: &Flags) -> Result<bool, String> {
     let (mut planted, mut found) = (0, 0);
     for bug in PlantedBug::all().iter().filter(|bug| wanted(bug)) {
         planted += 1;
-        let outcome = garden.plant(bug, flags.seeds)?;
-        found += usize::from(outcome.is_some());
-        println!("{:<62} {}", bug.name, outcome.as_deref().unwrap_or("NOT FOUND"));
+        let outcome = garden.plant(bug, flags.seeds);
+        found += usize::from(matches!(outcome, Ok(Some(_))));
+        let told = outcome.map_or_else(|why| why, |found| found.unwrap_or_else(|| "NOT FOUND".to_owned()));
+        println!("{}\n    {told}", bug.name);
     }
     println!("{found} of {planted} found within {} seeds", flags.seeds);
     Ok(found == planted)
