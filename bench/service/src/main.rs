@@ -1,0 +1,85 @@
+//! Measures the service beside etcd: the same client, the same calls, three members each on the loopback, real disks, in turns.
+
+mod cluster;
+mod elections;
+mod failover;
+mod idle;
+mod keys;
+mod load;
+mod locks;
+mod table;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use cluster::Kind;
+use table::Table;
+
+/// Whatever goes wrong ends the benchmark, with a reason.
+pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// How long and how often is measured.
+#[derive(Clone, Copy)]
+pub(crate) struct Effort {
+    /// Rounds in which the two take turns; the median counts.
+    pub(crate) rounds: usize,
+    /// How long each load lasts.
+    pub(crate) time: Duration,
+    /// How often a leader is killed.
+    pub(crate) kills: usize,
+    /// Whether goals are judged.
+    pub(crate) judges: bool,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (habemusd, etcd, quick) = match &arguments[..] {
+        [habemusd, etcd] => (habemusd, etcd, false),
+        [habemusd, etcd, quick] if quick == "--quick" => (habemusd, etcd, true),
+        _ => {
+            eprintln!("usage: habemus-bench-service HABEMUSD ETCD [--quick]; bench/service/run calls it");
+            return ExitCode::from(2);
+        }
+    };
+    let effort = if quick {
+        Effort { rounds: 1, time: Duration::from_millis(300), kills: 1, judges: false }
+    } else {
+        Effort { rounds: 3, time: Duration::from_secs(3), kills: 7, judges: true }
+    };
+    // Without etcd only our own figures are shown.
+    let mut kinds = vec![Kind::Habemus(PathBuf::from(habemusd))];
+    if etcd != "no-etcd" {
+        kinds.push(Kind::Etcd(PathBuf::from(etcd)));
+    }
+    match measure(&kinds, effort).await {
+        Ok(table) => {
+            table.print(effort.judges);
+            ExitCode::from(u8::from(effort.judges && table.has_misses()))
+        }
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+async fn measure(kinds: &[Kind], effort: Effort) -> Outcome<Table> {
+    let mut table = Table::default();
+    for round in 1..=effort.rounds {
+        for kind in kinds {
+            eprintln!("round {round} of {}: {}", effort.rounds, kind.name());
+            let cluster = cluster::Cluster::start(kind, 3).await?;
+            keys::measure(&cluster, effort, &mut table).await?;
+            locks::measure(&cluster, effort, &mut table).await?;
+            elections::measure(&cluster, effort, &mut table).await?;
+            idle::measure(&cluster, effort, &mut table).await?;
+        }
+    }
+    for kind in kinds {
+        failover::measure(kind, effort, &mut table).await?;
+        idle::measure_start(kind, effort, &mut table).await?;
+    }
+    Ok(table)
+}
