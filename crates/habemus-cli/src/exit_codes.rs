@@ -30,6 +30,11 @@ const EXIT_CODES: &[(&str, [&str; 4])] = &[
     ("cluster", ["as expected", "not as expected", "bad input", "open: cut off too early, or interrupted"]),
     ("certs", ["written", "", "bad input", ""]),
     ("serve", ["stopped as told", "could not go on", "bad input", ""]),
+    ("lock", ["the program's own code; 123 to 127 see docs/service.md", "", "bad input", ""]),
+    ("elect", ["the program's own code; 123 to 127 see docs/service.md", "", "bad input", ""]),
+    ("locks", ["shown", "", "bad input", ""]),
+    ("leader", ["somebody leads", "nobody leads", "bad input", ""]),
+    ("status", ["every member answers", "some do not", "bad input", ""]),
     ("draw", ["drawn", "", "bad input", ""]),
     ("completions", ["printed", "", "bad input", ""]),
 ];

@@ -70,7 +70,17 @@ enum Command {
     #[cfg(feature = "nodes")]
     Certs(commands::certs::Certs),
     /// Run a member of the service: locks, elections and sessions behind etcd's interface.
-    Serve(commands::serve::Serve),
+    Serve(commands::service::External),
+    /// Run a program while holding a lock of the service, or of etcd.
+    Lock(commands::service::External),
+    /// Run a program while leading an election of the service, or of etcd.
+    Elect(commands::service::External),
+    /// Show who holds and who waits in the service.
+    Locks(commands::service::External),
+    /// Show who leads an election of the service.
+    Leader(commands::service::External),
+    /// Show how the members of the service are.
+    Status(commands::service::External),
     /// Draw a recorded trace.
     Draw(commands::draw::Draw),
     /// Print completions for a shell.
@@ -118,7 +128,12 @@ fn main() -> ExitCode {
         Command::Cluster(cluster) => cluster.execute(),
         #[cfg(feature = "nodes")]
         Command::Certs(certs) => certs.execute(),
-        Command::Serve(serve) => serve.execute(),
+        Command::Serve(external) => external.serve(),
+        Command::Lock(external) => external.ask("lock"),
+        Command::Elect(external) => external.ask("elect"),
+        Command::Locks(external) => external.ask("locks"),
+        Command::Leader(external) => external.ask("leader"),
+        Command::Status(external) => external.ask("status"),
         Command::Draw(draw) => draw.execute(),
         Command::Completions(completions) => completions.execute(),
     };

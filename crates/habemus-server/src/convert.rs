@@ -60,16 +60,10 @@ pub(crate) fn range(request: &rpc::RangeRequest) -> Result<Range, Status> {
     })
 }
 
-pub(crate) fn put(request: &rpc::PutRequest) -> Result<Put, Status> {
-    if request.ignore_value && !request.value.is_empty() {
-        return Err(invalid("value is provided"));
-    }
-    if request.ignore_lease && request.lease != 0 {
-        return Err(invalid("lease is provided"));
-    }
+pub(crate) fn put(request: &rpc::PutRequest) -> Put {
     let value = if request.ignore_value { Given::Present } else { Given::New(request.value.clone()) };
     let session = if request.ignore_lease { Given::Present } else { Given::New(session(request.lease)) };
-    Ok(Put { key: request.key.clone(), value, session })
+    Put { key: request.key.clone(), value, session }
 }
 
 pub(crate) fn delete(request: &rpc::DeleteRangeRequest) -> Delete {
@@ -116,7 +110,7 @@ fn operation(operation: &rpc::RequestOp) -> Result<Operation, Status> {
     use rpc::request_op::Request;
     Ok(match &operation.request {
         Some(Request::RequestRange(request)) => Operation::Range(range(request)?),
-        Some(Request::RequestPut(request)) => Operation::Put(put(request)?),
+        Some(Request::RequestPut(request)) => Operation::Put(put(request)),
         Some(Request::RequestDeleteRange(request)) => Operation::Delete(delete(request)),
         Some(Request::RequestTxn(request)) => Operation::Txn(txn(request)?),
         None => return Err(invalid("key is not provided")),
@@ -214,7 +208,8 @@ fn response(request: &rpc::RequestOp, answer: &OperationAnswer) -> rpc::Response
             Some(Response::ResponseDeleteRange(was_deleted(deleted, request, header)))
         }
         (Some(Request::RequestTxn(request)), Outcome::Txn(answer)) => {
-            Some(Response::ResponseTxn(transacted(request, answer, header)))
+            // A transaction in a transaction tells no revision of its own.
+            Some(Response::ResponseTxn(transacted(request, answer, rpc::ResponseHeader::default())))
         }
         _ => None,
     };

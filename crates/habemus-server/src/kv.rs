@@ -5,10 +5,10 @@ use habemus_store::{Answer, Command, Revision};
 use prost::Message;
 use tonic::{Request, Response, Status};
 
-use crate::convert;
 use crate::engine::View;
 use crate::handle::{Freshness, Handle};
 use crate::status::{Refused, mismatch};
+use crate::{check, convert};
 
 /// No request is longer than this, as in etcd.
 const MAX_REQUEST: usize = 3 << 19;
@@ -41,7 +41,8 @@ impl rpc::kv_server::Kv for Kv {
     async fn put(&self, request: Request<rpc::PutRequest>) -> Result<Response<rpc::PutResponse>, Status> {
         let request = request.into_inner();
         check_size(&request)?;
-        match self.0.execute(Command::Put(convert::put(&request)?)).await? {
+        check::put(&request)?;
+        match self.0.execute(Command::Put(convert::put(&request))).await? {
             (Answer::Put { before }, header) => {
                 Ok(Response::new(convert::was_put(before.as_ref(), &request, header)))
             }
@@ -66,6 +67,7 @@ impl rpc::kv_server::Kv for Kv {
     async fn txn(&self, request: Request<rpc::TxnRequest>) -> Result<Response<rpc::TxnResponse>, Status> {
         let request = request.into_inner();
         check_size(&request)?;
+        check::txn(&request)?;
         match self.0.execute(Command::Txn(convert::txn(&request)?)).await? {
             (Answer::Txn(answer), header) => {
                 Ok(Response::new(convert::transacted(&request, &answer, header)))

@@ -1,5 +1,6 @@
 //! `habemusd`: locks, elections and sessions behind etcd's interface. One member, alone or of a cluster.
 
+mod check;
 mod clock;
 mod cluster;
 mod config;

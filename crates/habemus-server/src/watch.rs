@@ -320,7 +320,8 @@ fn news(view: &View<'_>, one: &One) -> Result<News, Revision> {
     let mut news = News { revised: Vec::new(), next, more: false, revision };
     let (mut count, mut bytes) = (0, 0);
     for revised in since {
-        let events: Vec<Event> = revised.events.iter().filter(|event| one.wants(event)).cloned().collect();
+        let wanted = revised.events.iter().filter(|event| one.wants(event));
+        let events: Vec<Event> = wanted.map(|event| since_before(event, revised)).collect();
         if events.is_empty() {
             continue;
         }
@@ -334,6 +335,14 @@ fn news(view: &View<'_>, one: &One) -> Result<News, Revision> {
         }
     }
     Ok(news)
+}
+
+/// What a key was before is what it was before the whole revision, even if that wrote it twice.
+fn since_before(event: &Event, revised: &Revised) -> Event {
+    let is_own = event.before.as_ref().is_some_and(|before| before.modified == revised.revision);
+    let first = revised.events.iter().find(|it| is_own && it.key == event.key);
+    let before = first.map_or(&event.before, |first| &first.before).clone();
+    Event { before, ..event.clone() }
 }
 
 /// How many bytes an event takes, roughly.

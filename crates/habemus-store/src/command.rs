@@ -114,6 +114,11 @@ impl Put {
         if keeps && keyspace.get(&self.key).is_none() {
             return Err(StoreError::KeyNotFound);
         }
+        self.check_session(sessions)
+    }
+
+    /// Whether there is the session with whose end it shall be deleted.
+    pub(crate) fn check_session(&self, sessions: &Sessions) -> Result<(), StoreError> {
         match self.session {
             Given::New(Some(id)) if sessions.get(id).is_none() => Err(StoreError::SessionNotFound(id)),
             _ => Ok(()),

@@ -156,6 +156,10 @@ impl Store {
     fn execute(&mut self, command: Command, changes: &mut Changes) -> Result<Answer, StoreError> {
         match command {
             Command::Put(put) => {
+                // Of several reasons to refuse it, etcd tells this one first, but not in a transaction.
+                if !put.key.is_empty() {
+                    put.check_session(&self.sessions)?;
+                }
                 put.check(&self.keyspace, &self.sessions)?;
                 let before = self.write(changes, |writing| put.execute(writing));
                 Ok(Answer::Put { before })

@@ -191,11 +191,23 @@ enum DecidedOperation<'a> {
 impl Decided<'_> {
     /// Whether everything on its way can be done; after that nothing is refused any more.
     pub(crate) fn check(&self, keyspace: &Keyspace, sessions: &Sessions) -> Result<(), StoreError> {
+        self.check_puts(keyspace, sessions)?;
+        self.check_ranges(keyspace)
+    }
+
+    fn check_puts(&self, keyspace: &Keyspace, sessions: &Sessions) -> Result<(), StoreError> {
+        self.operations.iter().try_for_each(|operation| match operation {
+            DecidedOperation::Put(put) => put.check(keyspace, sessions),
+            DecidedOperation::Range(_) | DecidedOperation::Delete(_) => Ok(()),
+            DecidedOperation::Txn(inner) => inner.check_puts(keyspace, sessions),
+        })
+    }
+
+    fn check_ranges(&self, keyspace: &Keyspace) -> Result<(), StoreError> {
         self.operations.iter().try_for_each(|operation| match operation {
             DecidedOperation::Range(range) => range.check(keyspace),
-            DecidedOperation::Put(put) => put.check(keyspace, sessions),
-            DecidedOperation::Delete(_) => Ok(()),
-            DecidedOperation::Txn(inner) => inner.check(keyspace, sessions),
+            DecidedOperation::Put(_) | DecidedOperation::Delete(_) => Ok(()),
+            DecidedOperation::Txn(inner) => inner.check_ranges(keyspace),
         })
     }
 
@@ -228,6 +240,8 @@ impl Touched {
     fn by(operations: &[Operation]) -> Result<Touched, StoreError> {
         let mut touched = Touched::default();
         let deletes = operations.iter().filter_map(|operation| match operation {
+            // A range without an end may be deleted before one of its keys is written: etcd lets that pass.
+            Operation::Delete(Delete { keys: KeyRange::From(_) }) => None,
             Operation::Delete(delete) => Some(delete.keys.clone()),
             _ => None,
         });

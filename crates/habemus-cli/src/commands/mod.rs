@@ -17,6 +17,6 @@ pub(crate) mod mutants;
 pub(crate) mod node;
 pub(crate) mod quorum;
 pub(crate) mod run;
-pub(crate) mod serve;
+pub(crate) mod service;
 pub(crate) mod sweep;
 pub(crate) mod timeout;

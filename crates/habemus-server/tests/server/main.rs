@@ -2,6 +2,7 @@
 
 mod cluster;
 mod etcdctl;
+mod hold;
 mod kills;
 mod limits;
 mod queues;

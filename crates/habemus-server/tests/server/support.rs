@@ -131,6 +131,10 @@ impl Running {
         }
     }
 
+    pub(crate) fn signal(&self, name: &str) {
+        signal(&self.child, name);
+    }
+
     pub(crate) async fn channel(&self) -> Channel {
         channel(&self.address).await
     }

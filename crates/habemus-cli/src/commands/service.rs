@@ -1,0 +1,50 @@
+//! `habemus serve`, `lock`, `elect`, `locks`, `leader` and `status`: the service and its clients. They are
+//! programs of their own, for they are built from much that nothing else here needs.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use clap::Args;
+
+use crate::Outcome;
+use crate::error::CliError;
+
+/// A command of another program, which this one becomes.
+#[derive(Args)]
+#[command(
+    after_help = "The options are those of another program, which this one becomes: `habemusd --help` lists them for
+serve, and `habemusctl lock --help` for lock and its siblings. docs/service.md shows how they are used."
+)]
+pub(crate) struct External {
+    /// The options of the program that this becomes; --help lists them.
+    #[arg(value_name = "OPTION", trailing_var_arg = true, allow_hyphen_values = true)]
+    options: Vec<OsString>,
+}
+
+impl External {
+    /// Becomes a member of the service.
+    pub(crate) fn serve(&self) -> Result<Outcome, CliError> {
+        self.become_program("habemusd", None)
+    }
+
+    /// Becomes a client of the service.
+    pub(crate) fn ask(&self, task: &str) -> Result<Outcome, CliError> {
+        self.become_program("habemusctl", Some(task))
+    }
+
+    fn become_program(&self, program: &str, task: Option<&str>) -> Result<Outcome, CliError> {
+        let error = Command::new(find(program)).args(task).args(&self.options).exec();
+        Err(CliError::new(format!(
+            "cannot run {program}: {error}. It belongs beside this program or on the PATH; build it with \
+             `cargo build --release -p habemus-server`, or let `./habemus serve` do that"
+        )))
+    }
+}
+
+/// Beside this program, or wherever the PATH has it.
+fn find(program: &str) -> PathBuf {
+    let beside = std::env::current_exe().ok().map(|own| own.with_file_name(program));
+    beside.filter(|path| path.exists()).unwrap_or_else(|| PathBuf::from(program))
+}

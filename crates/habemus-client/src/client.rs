@@ -1,0 +1,263 @@
+//! The way to the service.
+
+use std::future::Future;
+use std::time::Duration;
+
+use bytes::Bytes;
+use habemus_etcd::etcdserverpb as rpc;
+use habemus_etcd::etcdserverpb::kv_client::KvClient;
+use habemus_etcd::etcdserverpb::lease_client::LeaseClient;
+use habemus_etcd::etcdserverpb::maintenance_client::MaintenanceClient;
+use habemus_etcd::etcdserverpb::range_request::{SortOrder, SortTarget};
+use habemus_etcd::etcdserverpb::watch_client::WatchClient;
+use habemus_etcd::etcdserverpb::watch_request::RequestUnion;
+use habemus_etcd::mvccpb::KeyValue;
+use tokio_stream::StreamExt;
+use tonic::Streaming;
+use tonic::transport::{Channel, Endpoint};
+
+use crate::error::ClientError;
+use crate::session::Session;
+
+/// How long a member may take to connect, and to show that it is still there.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long a request is tried again while no member answers.
+const ATTEMPTS: u32 = 40;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The way to the service: cheap to clone, and connected when it is first used.
+#[derive(Clone, Debug)]
+pub struct Client {
+    channel: Channel,
+}
+
+/// Who leads an election.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leader {
+    /// What it proclaims.
+    pub value: Bytes,
+    /// Its term: the fencing token.
+    pub token: i64,
+    /// Its session.
+    pub session: i64,
+}
+
+/// Somebody in a queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The key with which it stands there.
+    pub key: Bytes,
+    /// What it says.
+    pub value: Bytes,
+    /// The fencing token.
+    pub token: i64,
+    /// With whose end it goes; 0 for a key that belongs to no session.
+    pub session: i64,
+}
+
+/// What all keys of a queue begin with, and the first key behind them.
+pub(crate) fn prefix(name: &[u8]) -> (Bytes, Bytes) {
+    ([name, b"/"].concat().into(), [name, b"0"].concat().into())
+}
+
+fn place(kv: KeyValue) -> Place {
+    Place { key: kv.key, value: kv.value, token: kv.create_revision, session: kv.lease }
+}
+
+impl Client {
+    /// The way to a service whose members are at these addresses: `127.0.0.1:2379` or `http://127.0.0.1:2379`. Whichever of
+    /// them answers is used.
+    ///
+    /// # Errors
+    /// If there is none, or one is no address. Whether anybody answers shows later.
+    pub fn connect<A: AsRef<str>>(addresses: impl IntoIterator<Item = A>) -> Result<Client, ClientError> {
+        let mut endpoints = Vec::new();
+        for address in addresses {
+            let address = address.as_ref();
+            let url = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+            let endpoint =
+                Endpoint::from_shared(url).map_err(|_| ClientError::Address(address.to_owned()))?;
+            endpoints.push(
+                endpoint
+                    .connect_timeout(PATIENCE)
+                    .tcp_nodelay(true)
+                    .http2_keep_alive_interval(PATIENCE)
+                    .keep_alive_timeout(PATIENCE)
+                    .keep_alive_while_idle(true),
+            );
+        }
+        match endpoints.as_slice() {
+            [] => Err(ClientError::NoAddress),
+            [one] => Ok(Client { channel: one.connect_lazy() }),
+            _ => Ok(Client { channel: Channel::balance_list(endpoints.into_iter()) }),
+        }
+    }
+
+    /// The connection, for calls of etcd's interface (the crate `habemus-etcd`) that have no name here.
+    pub fn channel(&self) -> Channel {
+        self.channel.clone()
+    }
+
+    /// Opens a session that is renewed in the background for as long as it is kept. Seconds are counted in whole.
+    ///
+    /// # Errors
+    /// If the service refuses.
+    pub async fn session(&self, ttl: Duration) -> Result<Session, ClientError> {
+        Session::open(self.clone(), ttl).await
+    }
+
+    /// Everybody in the queue of a lock or an election, in order.
+    ///
+    /// # Errors
+    /// If the service refuses.
+    pub async fn queue(&self, name: &str) -> Result<Vec<Place>, ClientError> {
+        let (key, range_end) = prefix(name.as_bytes());
+        let request = rpc::RangeRequest {
+            key,
+            range_end,
+            sort_target: SortTarget::Create.into(),
+            sort_order: SortOrder::Ascend.into(),
+            ..Default::default()
+        };
+        Ok(self.range(request).await?.kvs.into_iter().map(place).collect())
+    }
+
+    /// Every key that belongs to a session: whoever holds or waits for anything.
+    ///
+    /// # Errors
+    /// If the service refuses.
+    pub async fn standing(&self) -> Result<Vec<Place>, ClientError> {
+        let all = Bytes::from_static(&[0]);
+        let request = rpc::RangeRequest { key: all.clone(), range_end: all, ..Default::default() };
+        let found = self.range(request).await?.kvs;
+        let mut places: Vec<Place> = found.into_iter().filter(|kv| kv.lease != 0).map(place).collect();
+        places.sort_by_key(|place| place.token);
+        Ok(places)
+    }
+
+    /// Who leads an election; nobody, perhaps.
+    ///
+    /// # Errors
+    /// If the service refuses.
+    pub async fn leader(&self, name: &str) -> Result<Option<Leader>, ClientError> {
+        let (leader, _) = self.leader_at(name).await?;
+        Ok(leader)
+    }
+
+    async fn leader_at(&self, name: &str) -> Result<(Option<Leader>, i64), ClientError> {
+        let (key, range_end) = prefix(name.as_bytes());
+        let request = rpc::RangeRequest {
+            key,
+            range_end,
+            limit: 1,
+            sort_target: SortTarget::Create.into(),
+            sort_order: SortOrder::Ascend.into(),
+            ..Default::default()
+        };
+        let found = self.range(request).await?;
+        let revision = found.header.map_or(0, |header| header.revision);
+        let leader = found.kvs.into_iter().next();
+        let leader =
+            leader.map(|kv| Leader { value: kv.value, token: kv.create_revision, session: kv.lease });
+        Ok((leader, revision))
+    }
+
+    /// Follows who leads an election.
+    pub fn observe(&self, name: &str) -> Observation {
+        Observation { client: self.clone(), name: name.to_owned(), last: None, watching: None }
+    }
+
+    /// What the member that answers says of itself.
+    ///
+    /// # Errors
+    /// If the service refuses.
+    pub async fn status(&self) -> Result<rpc::StatusResponse, ClientError> {
+        let mut client = MaintenanceClient::new(self.channel());
+        Ok(client.status(rpc::StatusRequest {}).await?.into_inner())
+    }
+
+    pub(crate) fn kv(&self) -> KvClient<Channel> {
+        KvClient::new(self.channel()).max_decoding_message_size(usize::MAX)
+    }
+
+    pub(crate) fn leases(&self) -> LeaseClient<Channel> {
+        LeaseClient::new(self.channel())
+    }
+
+    pub(crate) async fn range(&self, request: rpc::RangeRequest) -> Result<rpc::RangeResponse, ClientError> {
+        self.retried(|| async { Ok(self.kv().range(request.clone()).await?.into_inner()) }).await
+    }
+
+    /// Tries what may be done twice until some member answers.
+    pub(crate) async fn retried<T, F: Future<Output = Result<T, ClientError>>>(
+        &self,
+        call: impl Fn() -> F,
+    ) -> Result<T, ClientError> {
+        let mut attempt = 1;
+        loop {
+            match call().await {
+                Err(error) if error.is_transient() && attempt < ATTEMPTS => {
+                    attempt += 1;
+                    tokio::time::sleep(PAUSE).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Watches keys from a revision on.
+    pub(crate) async fn watch(
+        &self,
+        create: rpc::WatchCreateRequest,
+    ) -> Result<Streaming<rpc::WatchResponse>, ClientError> {
+        let request_union = Some(RequestUnion::CreateRequest(create));
+        let requests = tokio_stream::iter([rpc::WatchRequest { request_union }]);
+        let requests = requests.chain(tokio_stream::pending());
+        Ok(WatchClient::new(self.channel()).watch(requests).await?.into_inner())
+    }
+}
+
+/// Follows who leads an election, through changes of the service's own leader and broken connections.
+pub struct Observation {
+    client: Client,
+    name: String,
+    last: Option<Option<Leader>>,
+    watching: Option<Streaming<rpc::WatchResponse>>,
+}
+
+impl Observation {
+    /// Waits until somebody else leads than was told last, or nobody does; at first it tells how it is.
+    ///
+    /// # Errors
+    /// If the service refuses for longer than a moment.
+    pub async fn next(&mut self) -> Result<Option<Leader>, ClientError> {
+        loop {
+            let (leader, revision) = self.client.leader_at(&self.name).await?;
+            if self.last.as_ref() != Some(&leader) {
+                self.last = Some(leader.clone());
+                return Ok(leader);
+            }
+            if self.watching.is_none() {
+                let (key, range_end) = prefix(self.name.as_bytes());
+                let start_revision = revision + 1;
+                let create = rpc::WatchCreateRequest { key, range_end, start_revision, ..Default::default() };
+                self.watching = self.client.watch(create).await.ok();
+            }
+            self.wait().await;
+        }
+    }
+
+    /// Waits until something has happened, or may have.
+    async fn wait(&mut self) {
+        while let Some(watching) = &mut self.watching {
+            match watching.message().await {
+                Ok(Some(told)) if told.canceled => self.watching = None,
+                Ok(Some(told)) if !told.events.is_empty() => return,
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => self.watching = None,
+            }
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}

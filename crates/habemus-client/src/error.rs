@@ -1,0 +1,49 @@
+//! Why something could not be had.
+
+use tonic::Status;
+
+/// Why something could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// An address is none.
+    #[error("`{0}` is no address: write HOST:PORT, for example 127.0.0.1:2379")]
+    Address(String),
+    /// No address was given.
+    #[error("no address is given: name at least one member of the service")]
+    NoAddress,
+    /// The service does not answer, or does not do it.
+    #[error("the service refuses: {} ({:?})", .0.message(), .0.code())]
+    Refused(Box<Status>),
+    /// The session has ended, or may have: whatever was held by it is lost.
+    #[error("the session has ended, or nobody could be told in time that it is still wanted")]
+    SessionLost,
+    /// Somebody else is inside, and has been for as long as this one would wait.
+    #[error("somebody else holds it")]
+    Busy,
+    /// This one does not stand in the queue any more: somebody has deleted its key.
+    #[error("the key of this session was deleted by somebody else")]
+    Evicted,
+    /// The answer makes no sense.
+    #[error("the service answers what makes no sense: {0}")]
+    Nonsense(&'static str),
+}
+
+impl From<Status> for ClientError {
+    fn from(status: Status) -> ClientError {
+        ClientError::Refused(Box::new(status))
+    }
+}
+
+impl ClientError {
+    /// Whether it may be otherwise the next time: a member was away, or there was no leader.
+    pub fn is_transient(&self) -> bool {
+        use tonic::Code;
+        match self {
+            ClientError::Refused(status) => {
+                matches!(status.code(), Code::Unavailable | Code::DeadlineExceeded | Code::Cancelled)
+                    || (status.code() == Code::Unknown && status.message().contains("transport error"))
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Programs under a lock: whatever becomes of the one that started them, they are dead before anybody else is inside.
+
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{Directory, PATIENCE, Running, lines};
+
+fn member() -> (Directory, Running) {
+    let directory = Directory::new();
+    let member = Running::start(&directory.join("data"), &[]);
+    (directory, member)
+}
+
+fn command(member: &Running, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_habemusctl"));
+    command.args(arguments).env("HABEMUS_ENDPOINTS", member.address()).stdin(Stdio::null());
+    command
+}
+
+fn output(member: &Running, arguments: &[&str]) -> Output {
+    command(member, arguments).output().expect("habemusctl was built")
+}
+
+fn told(member: &Running, arguments: &[&str]) -> (Option<i32>, String) {
+    let output = output(member, arguments);
+    (output.status.code(), String::from_utf8(output.stdout).expect("it writes text"))
+}
+
+/// A program under a lock that says the numbers of its own process and of one that it has started, and goes on for ever.
+struct Holding {
+    wrapper: Child,
+    pids: [String; 2],
+}
+
+impl Holding {
+    fn start(member: &Running, options: &[&str]) -> Holding {
+        // The one that it starts leaves the group, and neither wants to end.
+        let script = "trap '' TERM; setsid sh -c 'trap \"\" TERM; while :; do sleep 0.1; done' & echo $$ $!; \
+                      while :; do sleep 0.1; done";
+        let arguments = [&["lock", "door"], options, &["--", "sh", "-c", script]].concat();
+        let mut wrapper =
+            command(member, &arguments).stdout(Stdio::piped()).spawn().expect("habemusctl was built");
+        let said = lines(&mut wrapper).recv_timeout(PATIENCE).expect("it is inside");
+        let (own, other) = said.split_once(' ').expect("it says two numbers");
+        Holding { pids: [own.to_owned(), other.to_owned()], wrapper }
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.wrapper.id().to_string();
+        let sent = Command::new("kill").args([&format!("-{name}"), &pid]).status();
+        assert!(sent.expect("there is a program to send signals").success());
+    }
+
+    /// Waits for the lock, and says whether, when it is had, both are dead, and how long that took.
+    fn next_is_alone(&self, member: &Running) -> Duration {
+        let asked = Instant::now();
+        let [own, other] = &self.pids;
+        // A zombie is dead, whether or not anybody has taken note of it.
+        let alive = |pid: &str| format!("grep -qs '^State:.[^Z]' /proc/{pid}/status");
+        let script = format!("if {} || {}; then exit 1; fi", alive(own), alive(other));
+        let (code, _) = told(member, &["lock", "door", "--wait", "30s", "--", "sh", "-c", &script]);
+        assert_eq!(code, Some(0), "somebody is inside who should be dead, or the lock cannot be had");
+        asked.elapsed()
+    }
+}
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        // It may have ended already.
+        drop(self.wrapper.kill());
+        drop(self.wrapper.wait());
+    }
+}
+
+#[test]
+fn a_program_runs_under_a_lock_and_its_code_is_told() {
+    let (_directory, member) = member();
+    let script = "echo $HABEMUS_LOCK $((HABEMUS_TOKEN == ETCD_LOCK_REV)) ${ETCD_LOCK_KEY%/*}; exit 7";
+    let (code, said) = told(&member, &["lock", "door", "--", "sh", "-c", script]);
+    assert_eq!((code, said.as_str()), (Some(7), "door 1 door\n"));
+    assert_eq!(told(&member, &["lock", "door", "--", "sh", "-c", "kill -9 $$"]).0, Some(128 + 9));
+    assert_eq!(told(&member, &["lock", "door", "--", "/nowhere/at/all"]).0, Some(127));
+    assert_eq!(told(&member, &["lock", "door", "--", "/"]).0, Some(126));
+    assert_eq!(told(&member, &["locks"]).1.lines().count(), 1, "nobody is left");
+}
+
+#[test]
+fn input_and_signals_are_passed_on() {
+    use std::io::Write;
+    let (_directory, member) = member();
+    let mut cat = command(&member, &["lock", "door", "--", "cat"]);
+    let mut cat = cat.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("habemusctl was built");
+    cat.stdin.take().expect("it was piped").write_all(b"through\n").expect("it reads");
+    let output = cat.wait_with_output().expect("it is ours");
+    assert_eq!(output.stdout, b"through\n");
+
+    let script = "trap 'exit 5' TERM; echo ready; while :; do sleep 0.05; done";
+    let mut wrapper = command(&member, &["lock", "door", "--", "sh", "-c", script]);
+    let mut wrapper = wrapper.stdout(Stdio::piped()).spawn().expect("habemusctl was built");
+    assert_eq!(lines(&mut wrapper).recv_timeout(PATIENCE).as_deref(), Ok("ready"));
+    let sent = Command::new("kill").arg(wrapper.id().to_string()).status();
+    assert!(sent.expect("there is a program to send signals").success());
+    assert_eq!(wrapper.wait().expect("it is ours").code(), Some(5));
+}
+
+#[test]
+fn whoever_does_not_wait_is_told_and_leaves_no_trace() {
+    let (_directory, member) = member();
+    let holding = Holding::start(&member, &[]);
+    assert_eq!(told(&member, &["lock", "door", "--try", "--", "true"]).0, Some(124));
+    assert_eq!(told(&member, &["lock", "door", "--wait", "200ms", "--", "true"]).0, Some(124));
+    let (_, locks) = told(&member, &["locks"]);
+    assert_eq!(locks.lines().count(), 2, "{locks}");
+    assert!(locks.lines().nth(1).is_some_and(|line| line.starts_with("door ") && line.contains(" holds ")));
+    assert_eq!(told(&member, &["locks", "door"]).1, locks);
+    drop(holding);
+}
+
+#[test]
+fn a_wrapper_that_is_killed_takes_the_program_with_it_and_nobody_waits() {
+    let (_directory, member) = member();
+    let holding = Holding::start(&member, &["--ttl", "60s"]);
+    holding.signal("KILL");
+    assert!(holding.next_is_alone(&member) < Duration::from_secs(20), "nobody waits for the session's end");
+}
+
+#[test]
+fn a_wrapper_that_is_stopped_loses_the_program_in_time() {
+    let (_directory, member) = member();
+    let holding = Holding::start(&member, &["--ttl", "1s", "--grace", "200ms"]);
+    holding.signal("STOP");
+    holding.next_is_alone(&member);
+}
+
+#[test]
+fn a_service_that_does_not_answer_costs_the_program_its_life() {
+    let (_directory, member) = member();
+    let mut holding = Holding::start(&member, &["--ttl", "1s", "--grace", "200ms"]);
+    member.signal("STOP");
+    assert_eq!(holding.wrapper.wait().expect("it is ours").code(), Some(123));
+    member.signal("CONT");
+    holding.next_is_alone(&member);
+}
+
+#[test]
+fn a_leader_is_seen_and_so_is_that_nobody_leads() {
+    let (_directory, member) = member();
+    assert_eq!(told(&member, &["leader", "seat"]), (Some(1), "nobody\n".to_owned()));
+    let mut follower = command(&member, &["leader", "seat", "--follow"]);
+    let mut follower = follower.stdout(Stdio::piped()).spawn().expect("habemusctl was built");
+    let seen = lines(&mut follower);
+    let next = || seen.recv_timeout(PATIENCE).expect("it is told");
+    assert_eq!(next(), "nobody");
+    let arguments = ["elect", "seat", "--value", "me", "--", "sh", "-c", "echo $HABEMUS_TOKEN; sleep 0.3"];
+    let (code, token) = told(&member, &arguments);
+    assert_eq!(code, Some(0));
+    assert_eq!(next(), format!("{} me", token.trim_end()));
+    assert_eq!(next(), "nobody");
+    follower.kill().and_then(|()| follower.wait()).expect("it is ours");
+    let (code, status) = told(&member, &["status"]);
+    assert!(code == Some(0) && status.contains(" leader "), "{status}");
+}
+
+#[test]
+fn a_service_that_is_not_there_is_told_as_such() {
+    let mut nowhere = Command::new(env!("CARGO_BIN_EXE_habemusctl"));
+    nowhere.args(["lock", "door", "--endpoints", "127.0.0.1:1", "--", "true"]).stdin(Stdio::null());
+    assert_eq!(nowhere.output().expect("habemusctl was built").status.code(), Some(125));
+}
