@@ -126,7 +126,8 @@ impl Calamity {
             23 => Calamity::Weather {
                 loss: random.below(100),
                 duplication: random.below(100),
-                max_delay: random.between(100, 50_000),
+                // Now and then something stays under way while leaders come and go.
+                max_delay: if random.happens(250) { 1_500_000 } else { random.between(100, 50_000) },
             },
             24 => {
                 let skew = random.below(2 * max_skew.unsigned_abs() + 1);
