@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Folders that are made by running something, and belong to nobody.
-const MADE: [&str; 3] = ["target", "corpus", "artifacts"];
+const MADE: [&str; 4] = ["target", "corpus", "artifacts", "node_modules"];
 
 /// A file, with its path from the project's root, and its text.
 pub(crate) struct File {

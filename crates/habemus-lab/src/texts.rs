@@ -1,0 +1,276 @@
+//! The words of the page, in both languages.
+
+use std::collections::BTreeMap;
+
+use habemus::Status;
+use habemus_sim::{ProcessState, Refusal, Stop};
+
+use crate::language::Language;
+
+/// What stands on the page, by key: English, then Portuguese.
+const WORDS: &[(&str, &str, &str)] = &[
+    ("lab", "lab", "laboratório"),
+    ("exhibit", "Example", "Exemplo"),
+    ("algorithm", "Algorithm", "Algoritmo"),
+    ("own", "your own", "seu próprio"),
+    ("processes", "Processes", "Processos"),
+    ("seed", "Seed", "Semente"),
+    ("new", "Start", "Começar"),
+    ("share", "Copy link", "Copiar link"),
+    ("copied", "The link is in the clipboard.", "O link está na área de transferência."),
+    ("theme", "Light or dark", "Claro ou escuro"),
+    ("language", "Português", "English"),
+    ("help", "Help", "Ajuda"),
+    ("network", "Network", "Rede"),
+    ("diagram", "What happened", "O que aconteceu"),
+    ("panels", "Details", "Detalhes"),
+    ("begin", "To the beginning", "Ao início"),
+    ("back", "One event back", "Um evento atrás"),
+    ("forward", "One event on", "Um evento adiante"),
+    ("play", "Play", "Reproduzir"),
+    ("stop", "Stop", "Parar"),
+    ("end", "To the end", "Ao fim"),
+    ("speed", "Speed", "Velocidade"),
+    ("position", "Event", "Evento"),
+    ("of", "of", "de"),
+    ("known", "known so far", "conhecidos até agora"),
+    ("properties", "What must hold", "O que deve valer"),
+    ("holds", "holds", "vale"),
+    ("violated", "broken", "violada"),
+    ("open", "open", "em aberto"),
+    ("does-not-apply", "does not apply", "não se aplica"),
+    ("promised", "promised", "prometida"),
+    ("unpromised", "not promised", "não prometida"),
+    ("jump", "Show it", "Mostrar"),
+    ("cost", "Messages", "Mensagens"),
+    ("theory", "Theory", "Teoria"),
+    ("process", "Process", "Processo"),
+    (
+        "select",
+        "Select a process to see its variables and why it waits.",
+        "Escolha um processo para ver suas variáveis e por que espera.",
+    ),
+    ("variables", "Variables", "Variáveis"),
+    ("stable", "Stable storage", "Memória estável"),
+    ("why", "Why is it where it is?", "Por que está assim?"),
+    ("next", "What may come next", "O que pode vir a seguir"),
+    ("nothing", "Nothing is on its way.", "Nada está a caminho."),
+    ("now", "Now", "Agora"),
+    ("branches", "Branches", "Ramos"),
+    ("trunk", "as the scenario has it", "como no cenário"),
+    ("differs", "differs from event", "difere a partir do evento"),
+    ("partition", "Partition", "Particionar"),
+    ("draw", "Draw a stroke across the network to part it.", "Risque a rede para dividi-la."),
+    ("heal", "Mend all links", "Refazer todos os enlaces"),
+    ("background", "Background traffic", "Tráfego de fundo"),
+    ("files", "Files", "Arquivos"),
+    ("scenario", "Scenario", "Cenário"),
+    ("trace", "Trace", "Traço"),
+    ("open-file", "Open a scenario", "Abrir um cenário"),
+    ("fingerprint", "Fingerprint", "Impressão digital"),
+    ("cancel", "Close", "Fechar"),
+    (
+        "crashed",
+        "The engine stopped; the experiment is back where it was.",
+        "O motor parou; o experimento voltou para onde estava.",
+    ),
+    ("loading", "Loading the engine …", "Carregando o motor …"),
+    ("keys", "Keys", "Teclas"),
+    ("key-space", "Space: play and stop", "Espaço: reproduzir e parar"),
+    (
+        "key-arrows",
+        "← →: one event back or on, with Shift ten",
+        "← →: um evento atrás ou adiante, com Shift dez",
+    ),
+    ("key-home", "Home, End: to the beginning, to the end", "Home, End: ao início, ao fim"),
+    ("key-digits", "1–9: select a process", "1–9: escolher um processo"),
+    (
+        "key-crash",
+        "c: crash or recover the selected process",
+        "c: derrubar ou recuperar o processo escolhido",
+    ),
+    ("key-pause", "p: pause it or let it go on", "p: pausá-lo ou deixá-lo continuar"),
+    ("key-events", "j, k: its next or last event", "j, k: seu próximo evento ou o anterior"),
+    ("key-share", "s: copy a link to this moment", "s: copiar um link para este momento"),
+    ("key-menu", "Enter: what can be done to it", "Enter: o que se pode fazer com ele"),
+    ("by-hand", "by hand", "à mão"),
+    ("down", "down", "caído"),
+    ("paused", "paused", "pausado"),
+    ("messages-on-their-way", "Messages on their way", "Mensagens a caminho"),
+];
+
+/// What stands on the page, by key.
+pub fn words(language: Language) -> BTreeMap<&'static str, &'static str> {
+    WORDS.iter().map(|(key, english, portuguese)| (*key, language.of(*english, *portuguese))).collect()
+}
+
+/// What a process is, in words.
+pub(crate) fn status_words(state: &ProcessState, language: Language) -> String {
+    if !state.is_up {
+        return language.of("down", "caído").to_owned();
+    }
+    let words = match state.status {
+        Status::Idle => language.of("idle", "ocioso").to_owned(),
+        Status::Waiting => language.of("waits to enter", "espera para entrar").to_owned(),
+        Status::Inside => language.of("inside", "dentro").to_owned(),
+        Status::Leading => language.of("leads", "lidera").to_owned(),
+        Status::Following(Some(leader)) => format!("{} {leader}", language.of("follows", "segue")),
+        Status::Following(None) => language.of("follows", "segue").to_owned(),
+        Status::Decided => language.of("has decided", "decidiu").to_owned(),
+    };
+    if state.is_paused { format!("{words}, {}", language.of("paused", "pausado")) } else { words }
+}
+
+/// Why nothing more comes by itself, in words.
+pub(crate) fn stop_words(stop: Option<Stop>, language: Language) -> &'static str {
+    match stop {
+        Some(Stop::Quiet) => language.of("nothing more can happen", "nada mais pode acontecer"),
+        Some(Stop::Agreed) => {
+            language.of("all live processes agree on the leader", "todos os vivos concordam sobre o líder")
+        }
+        Some(Stop::Time) => language.of("the time asked for has come", "chegou o tempo pedido"),
+        Some(Stop::Events) => {
+            language.of("the number of events asked for is reached", "chegou-se ao número de eventos pedido")
+        }
+        Some(Stop::TimeLimit) => language.of("the time limit is reached", "chegou-se ao limite de tempo"),
+        Some(Stop::EventLimit | Stop::Interrupted) | None => {
+            language.of("so many events are followed and no more", "não se seguem mais eventos que estes")
+        }
+    }
+}
+
+/// Why something cannot happen now, in words.
+pub(crate) fn refusal_words(refusal: Refusal, language: Language) -> String {
+    match (language, refusal) {
+        (Language::English, refusal) => refusal.to_string(),
+        (_, Refusal::NoMessage) => "não há tal mensagem a caminho".to_owned(),
+        (_, Refusal::NoTimer) => "não há tal temporizador".to_owned(),
+        (_, Refusal::Order) => "o enlace mantém a ordem, e outra mensagem foi enviada antes desta".to_owned(),
+        (_, Refusal::Paused) => "o processo está pausado e nada recebe".to_owned(),
+        (_, Refusal::Pulse) => {
+            "a rede é síncrona, e isto pertence a um momento posterior do pulso".to_owned()
+        }
+        (_, Refusal::Bound) => "a rede promete um limite de atraso, que isto violaria".to_owned(),
+        (_, Refusal::Clocks) => {
+            "a rede já é pontual, e com ela os relógios: nenhum temporizador expira cedo demais".to_owned()
+        }
+        (_, Refusal::Scripted) => "numa rede com roteiro nada chega por si que se pudesse atrasar".to_owned(),
+        (_, Refusal::Itself) => "vem por si, quando chegar sua hora".to_owned(),
+    }
+}
+
+/// What properties demand, in Portuguese.
+const DEMANDS: &[(&str, &str)] = &[
+    (
+        "If a commander is loyal and stays up, every loyal process obeys his order.",
+        "Se um comandante é leal e não cai, todo processo leal obedece à sua ordem.",
+    ),
+    (
+        "No loyal process decides twice; after a crash it may repeat what it had decided.",
+        "Nenhum processo leal decide duas vezes; depois de uma falha pode repetir o que decidira.",
+    ),
+    (
+        "If a process that stays up has proposed, in the end every live loyal process has decided.",
+        "Se um processo que não cai propôs, no fim todo processo leal vivo decidiu.",
+    ),
+    (
+        "All loyal processes that are up obey the same order.",
+        "Todos os processos leais de pé obedecem à mesma ordem.",
+    ),
+    ("What a loyal process decides, somebody has proposed.", "O que um processo leal decide, alguém propôs."),
+    (
+        "No two loyal processes decide differently.",
+        "Não há dois processos leais que decidam de modo diferente.",
+    ),
+    (
+        "A process knows no leader, or its leader is the best live process.",
+        "Um processo não conhece líder, ou seu líder é o melhor processo vivo.",
+    ),
+    (
+        "In the end every live process has a live process as its leader.",
+        "No fim todo processo vivo tem um processo vivo como líder.",
+    ),
+    ("In the end every live process knows a leader.", "No fim todo processo vivo conhece um líder."),
+    (
+        "Once a leader is elected, another process becomes leader only if that one has failed.",
+        "Eleito um líder, outro só se torna líder se aquele falhou.",
+    ),
+    (
+        "Never do two live processes consider themselves the leader at the same time.",
+        "Nunca dois processos vivos se consideram líder ao mesmo tempo.",
+    ),
+    ("No two processes ever lead the same term.", "Não há dois processos que liderem o mesmo mandato."),
+    (
+        "In the end one live process leads, and all other live processes know it as their leader.",
+        "No fim um processo vivo lidera, e todos os outros vivos o conhecem como líder.",
+    ),
+    (
+        "Some process considers itself the leader at some time.",
+        "Algum processo se considera líder em algum momento.",
+    ),
+    (
+        "While a request waits, each other process that knows of it enters at most once.",
+        "Enquanto um pedido espera, cada outro processo que o conhece entra no máximo uma vez.",
+    ),
+    (
+        "If one request to enter happened before another, they enter in that order.",
+        "Se um pedido de entrada aconteceu antes de outro, entram nessa ordem.",
+    ),
+    (
+        "Every request to enter or to leave succeeds in the end.",
+        "Todo pedido de entrar ou sair acaba atendido.",
+    ),
+    (
+        "No write of an older holder is accepted after a newer one has written, and the newest token is given once.",
+        "Nenhuma escrita de um detentor antigo é aceita depois que um mais novo escreveu, e a ficha mais nova é dada uma só vez.",
+    ),
+    ("If somebody wants to enter, somebody does.", "Se alguém quer entrar, alguém entra."),
+    ("Whoever wants to enter does in the end.", "Quem quer entrar acaba entrando."),
+    (
+        "At most one process at a time is in the critical section.",
+        "No máximo um processo de cada vez está na seção crítica.",
+    ),
+];
+
+/// What a property demands; in English where nobody has said it in Portuguese.
+pub(crate) fn demand_words(demand: &str, language: Language) -> &str {
+    match language {
+        Language::English => demand,
+        Language::Portuguese => portuguese_demand(demand).unwrap_or(demand),
+    }
+}
+
+fn portuguese_demand(demand: &str) -> Option<&'static str> {
+    DEMANDS.iter().find(|(english, _)| *english == demand).map(|(_, portuguese)| *portuguese)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use habemus::Problem;
+    use habemus::property::{Monitor, Population};
+
+    #[test]
+    fn every_word_has_its_key_once() {
+        assert_eq!(words(Language::English).len(), WORDS.len());
+    }
+
+    fn assert_translated<Q: Problem>() {
+        let population = Population {
+            ids: vec![habemus::Id(1), habemus::Id(2)],
+            preference: Some(vec![1, 2]),
+            permits: 1,
+            is_sure_to_start: false,
+        };
+        for monitor in Q::monitors(&population) {
+            assert!(portuguese_demand(monitor.demand()).is_some(), "{}", monitor.demand());
+        }
+    }
+
+    #[test]
+    fn what_every_property_demands_is_said_in_portuguese() {
+        assert_translated::<habemus::election::Election>();
+        assert_translated::<habemus::mutex::Mutex>();
+        assert_translated::<habemus::agreement::Agreement>();
+    }
+}

@@ -1,0 +1,5 @@
+//! Experiments as the page sees them, without the page.
+
+mod experiments;
+mod explanations;
+mod support;

@@ -1,0 +1,7 @@
+//! The lab's page: how it is built, and how it is served on this machine.
+
+mod page;
+mod server;
+
+pub use page::{Page, build};
+pub use server::{listen, open_browser, serve};

@@ -1,0 +1,78 @@
+// The top: what is looked at, and what can be taken along.
+import { useState } from "preact/hooks";
+import type { Lab } from "./lab";
+
+export function Bar({ lab }: { lab: Lab }) {
+  const { frame, texts, exhibits, algorithms, exhibit, language } = lab.state;
+  const [own, setOwn] = useState<{ name: string; processes: number; seed: number } | null>(null);
+  const problems = [...new Set(algorithms.map(([, problem]) => problem))];
+  const seed = own?.seed ?? frame?.seed ?? 1;
+  const processes = own?.processes ?? frame?.size ?? 5;
+  const name = own?.name ?? frame?.algorithm ?? "";
+  const begin = (change: Partial<{ name: string; processes: number; seed: number }>) => {
+    const start = { name, processes, seed, ...change };
+    setOwn(null);
+    void lab.ask({ wish: "open", algorithm: start });
+  };
+  const groups = ["s0", "s1", "s2", "s3", "s4"];
+  const theme = () => {
+    const root = document.documentElement;
+    const dark = root.dataset["theme"]
+      ? root.dataset["theme"] === "dark"
+      : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset["theme"] = dark ? "light" : "dark";
+  };
+  return (
+    <header class="bar">
+      <h1><span class="crown" aria-hidden="true">♛</span> habemus <small>{texts["lab"]}</small></h1>
+      <label class="field wide">
+        <span>{texts["exhibit"]}</span>
+        <select
+          name="exhibit"
+          aria-label={texts["exhibit"]}
+          value={exhibit}
+          onChange={(event) => event.currentTarget.value && void lab.ask({ wish: "open", link: `#e=${event.currentTarget.value}` })}
+        >
+          <option value="">{texts["own"]}</option>
+          {groups.map((group) => (
+            <optgroup key={group} label={group.toUpperCase()}>
+              {exhibits.filter(([name]) => name.startsWith(group)).map(([name, title]) => (
+                <option key={name} value={name}>{title}</option>
+              ))}
+            </optgroup>
+          ))}
+        </select>
+      </label>
+      <label class="field">
+        <span>{texts["algorithm"]}</span>
+        <select name="algorithm" aria-label={texts["algorithm"]} value={name} onChange={(event) => begin({ name: event.currentTarget.value })}>
+          {problems.map((problem) => (
+            <optgroup key={problem} label={problem}>
+              {algorithms.filter(([, other]) => other === problem).map(([name]) => (
+                <option key={name} value={name}>{name}</option>
+              ))}
+            </optgroup>
+          ))}
+        </select>
+      </label>
+      <label class="field small">
+        <span>{texts["processes"]}</span>
+        <input name="processes" aria-label={texts["processes"]} type="number" min="1" max="64" value={processes}
+          onChange={(event) => begin({ processes: Number(event.currentTarget.value) || 5 })} />
+      </label>
+      <label class="field small">
+        <span>{texts["seed"]}</span>
+        <input name="seed" aria-label={texts["seed"]} type="number" min="0" value={seed}
+          onChange={(event) => begin({ seed: Number(event.currentTarget.value) || 0 })} />
+      </label>
+      <div class="tools">
+        <button class="primary" name="share" onClick={() => void lab.copyLink()}>{texts["share"]}</button>
+        <button name="language" lang={language === "en" ? "pt" : "en"} onClick={() => void lab.speak(language === "en" ? "pt" : "en")}>
+          {texts["language"]}
+        </button>
+        <button name="theme" aria-label={texts["theme"]} title={texts["theme"]} onClick={theme}>◐</button>
+        <button name="help" aria-label={texts["help"]} title={texts["help"]} onClick={() => lab.set({ help: true })}>?</button>
+      </div>
+    </header>
+  );
+}

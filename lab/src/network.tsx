@@ -1,0 +1,190 @@
+// The network: processes, links, messages on their way.
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Lab } from "./lab";
+import { openMenu } from "./menu";
+import type { Frame, LinkView, MessageView, ProcessView } from "./model";
+
+const LONG_PRESS = 500;
+/// Room for words above the first process and below the last.
+const MARGIN = 18;
+const SIGNS: Record<ProcessView["status"], string> = {
+  idle: "", waiting: "…", inside: "🔒︎", leading: "♛", following: "", decided: "✓",
+};
+
+type Point = { x: number; y: number };
+
+export function Network({ lab, frame }: { lab: Lab; frame: Frame }) {
+  const { texts, background } = lab.state;
+  const picture = useRef<SVGSVGElement>(null);
+  const [stroke, setStroke] = useState<{ from: Point; to: Point } | null>(null);
+  const [size, setSize] = useState({ width: 800, height: 400 });
+  useLayoutEffect(() => {
+    const measure = () => {
+      const { clientWidth, clientHeight } = picture.current!.parentElement!;
+      setSize({ width: clientWidth, height: clientHeight });
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(picture.current!.parentElement!);
+    return () => observer.disconnect();
+  }, []);
+  // The engine's picture is a square; here it fills the room that there is.
+  const scale = { x: Math.min(size.width, 1.9 * size.height) / 1000, y: (size.height - 2 * MARGIN) / 1000 };
+  const left = (size.width - 1000 * scale.x) / 2;
+  const place = (process: ProcessView) => ({ ...process, x: left + process.x * scale.x, y: MARGIN + process.y * scale.y });
+  const at = new Map(frame.processes.map((process) => [process.id, place(process)]));
+  // Neighbours in the picture do not touch.
+  const places = [...at.values()];
+  const apart = places.map((one, number) => {
+    const next = places[(number + 1) % places.length]!;
+    return next === one ? 1000 : Math.hypot(next.x - one.x, next.y - one.y);
+  });
+  const radius = Math.max(5, Math.min(25, size.height / 11, 0.42 * Math.min(...apart)));
+  const point = (event: PointerEvent): Point => {
+    const box = picture.current!.getBoundingClientRect();
+    return { x: event.clientX - box.x, y: event.clientY - box.y };
+  };
+  const strokes = {
+    onPointerDown: (event: PointerEvent) => {
+      if (event.button !== 0 || (event.target as Element).closest("[data-thing]")) return;
+      picture.current!.setPointerCapture(event.pointerId);
+      setStroke({ from: point(event), to: point(event) });
+    },
+    onPointerMove: (event: PointerEvent) => stroke && setStroke({ ...stroke, to: point(event) }),
+    onPointerUp: (event: PointerEvent) => {
+      if (!stroke) return;
+      const to = point(event);
+      setStroke(null);
+      if (Math.hypot(to.x - stroke.from.x, to.y - stroke.from.y) < 60) return;
+      const inPicture = ({ x, y }: Point) => [(x - left) / scale.x, (y - MARGIN) / scale.y];
+      void lab.ask({ wish: "stroke", from: inPicture(stroke.from), to: inPicture(to) });
+    },
+    onPointerCancel: () => setStroke(null),
+  };
+  const shown = frame.messages.filter((message) => background || !message.background);
+  const parted = frame.links.some((link) => link.cut);
+  return (
+    <section class="network" aria-label={texts["network"]}>
+      <svg ref={picture} role="group" aria-label={`${texts["network"]}: ${frame.algorithm}`} {...strokes}>
+        <defs>
+          <pattern id="hatch" width="9" height="9" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+            <rect class="hatch-ground" width="9" height="9" /><line class="hatch-line" x1="0" y1="0" x2="0" y2="9" />
+          </pattern>
+        </defs>
+        {frame.links.map((link) => <Link key={`${link.from}-${link.to}`} lab={lab} link={link} at={at} radius={radius} />)}
+        {[...at.values()].map((process) => (
+          <Process middle={size.height / 2} key={process.id} lab={lab} process={process} radius={radius} selected={lab.state.selected === process.id} />
+        ))}
+        {shown.map((message, place) => (
+          <Message key={`${message.number}-${place}`} lab={lab} message={message} at={at} radius={radius} small={frame.size > 12}
+            lane={shown.slice(0, place).filter((other) => other.from === message.from && other.to === message.to).length} />
+        ))}
+        {stroke && <line class="stroke" x1={stroke.from.x} y1={stroke.from.y} x2={stroke.to.x} y2={stroke.to.y} />}
+      </svg>
+      {frame.title && <p class="title" lang="en">{frame.title}</p>}
+      <p class="hint">{texts["draw"]}</p>
+      {parted && <button class="heal" name="heal" onClick={() => void lab.act("heal")}>{texts["heal"]}</button>}
+    </section>
+  );
+}
+
+/// What a thing does when it is pointed at for long, clicked with the other button, or entered.
+function onMenu(open: (at: Element) => void, click: (at: Element) => void = open) {
+  let timer = 0;
+  let opened = false;
+  const stop = () => window.clearTimeout(timer);
+  return {
+    onContextMenu: (event: Event) => {
+      event.preventDefault();
+      stop();
+      open(event.currentTarget as Element);
+    },
+    onPointerDown: (event: PointerEvent) => {
+      const thing = event.currentTarget as Element;
+      opened = false;
+      timer = window.setTimeout(() => {
+        opened = true;
+        open(thing);
+      }, LONG_PRESS);
+    },
+    onPointerUp: stop,
+    onPointerLeave: stop,
+    onClick: (event: Event) => {
+      stop();
+      if (!opened) click(event.currentTarget as Element);
+    },
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      event.stopPropagation();
+      open(event.currentTarget as Element);
+    },
+  };
+}
+
+function Process({ lab, process, radius, selected, middle }: {
+  lab: Lab; process: ProcessView; radius: number; selected: boolean; middle: number;
+}) {
+  const { id, x, y, up, paused, status, words, touched, actions } = process;
+  const menu = onMenu(
+    (at) => {
+      void lab.select(id).then(() => openMenu(lab, at, actions, String(id), words));
+    },
+    () => void lab.select(selected ? null : id),
+  );
+  const classes = ["process", up ? status : "down", paused && "paused", selected && "selected", touched && "touched"];
+  const below = y > middle ? radius + 19 : -radius - 9;
+  return (
+    <g class={classes.filter(Boolean).join(" ")} transform={`translate(${x} ${y})`} role="button" tabindex={0} data-thing data-process={id}
+      aria-label={`${id}: ${words}`} aria-pressed={selected} {...menu}>
+      <circle class="ring" r={radius + 5} />
+      <circle class="body" r={radius} />
+      <text class="id" style={{ fontSize: `${Math.min(16, radius * 0.75)}px` }}>{id}</text>
+      {radius > 12 && up && SIGNS[status] && <text class="sign" x={radius * 0.78} y={-radius * 0.72}>{SIGNS[status]}</text>}
+      {radius > 12 && !up && <text class="sign" x={radius * 0.78} y={-radius * 0.72}>✕</text>}
+      {radius > 12 && paused && <text class="sign" x={-radius * 0.78} y={-radius * 0.72}>❚❚</text>}
+      {radius > 15 && (status !== "idle" || !up || paused) && <text class="words" y={below}>{words}</text>}
+    </g>
+  );
+}
+
+function Link({ lab, link, at, radius }: { lab: Lab; link: LinkView; at: Map<number, ProcessView>; radius: number }) {
+  const [one, other] = [at.get(link.from)!, at.get(link.to)!];
+  const length = Math.hypot(other.x - one.x, other.y - one.y) || 1;
+  const [dx, dy] = [((other.x - one.x) / length) * radius, ((other.y - one.y) / length) * radius];
+  const ends = { x1: one.x + dx, y1: one.y + dy, x2: other.x - dx, y2: other.y - dy };
+  const title = `${link.from} ${link.both ? "–" : "→"} ${link.to}`;
+  const menu = onMenu((thing) => openMenu(lab, thing, [link.action], title, null));
+  return (
+    <g class={link.cut ? "link cut" : "link"} role="button" aria-label={`${title}: ${link.action[1]}`} data-thing data-link={`${link.from}-${link.to}`} {...menu}>
+      <line class="reach" {...ends} />
+      <line class="line" {...ends} />
+      {link.cut && <text class="scissors" x={(one.x + other.x) / 2} y={(one.y + other.y) / 2}>✂</text>}
+    </g>
+  );
+}
+
+function Message({ lab, message, at, radius, small, lane }: {
+  lab: Lab; message: MessageView; at: Map<number, ProcessView>; radius: number; small: boolean; lane: number;
+}) {
+  const [one, other] = [at.get(message.from), at.get(message.to)];
+  if (!one || !other) return null;
+  const length = Math.hypot(other.x - one.x, other.y - one.y) || 1;
+  const [ux, uy] = [(other.x - one.x) / length, (other.y - one.y) / length];
+  const room = Math.max(0, length - 2 * radius - 44);
+  const along = radius + 22 + Math.max(0, Math.min(1, message.way)) * room;
+  const aside = 11 + 22 * lane;
+  const [x, y] = [one.x + ux * along - uy * aside, one.y + uy * along + ux * aside];
+  const words = message.kind;
+  const width = small ? 12 : 14 + 7.3 * words.length;
+  const title = `${message.label}: ${message.from} → ${message.to}`;
+  const menu = onMenu((thing) => openMenu(lab, thing, message.actions, title, message.refusal));
+  return (
+    <g class={message.refusal ? "message held" : "message"} style={{ transform: `translate(${x}px, ${y}px)` }} role="button" tabindex={0}
+      aria-label={message.refusal ? `${title}. ${message.refusal}` : title} data-thing data-message={message.number} data-link={`${message.from}->${message.to}`} {...menu}>
+      <title>{title}</title>
+      <rect x={-width / 2} y={small ? -6 : -10} width={width} height={small ? 12 : 20} rx={small ? 6 : 10} />
+      {!small && <text>{words}</text>}
+    </g>
+  );
+}

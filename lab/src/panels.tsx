@@ -1,0 +1,167 @@
+// What there is to know: properties, cost, the process that is selected, what may come next, branches, files.
+import type { Lab } from "./lab";
+import type { Frame, Variable } from "./model";
+
+const VERDICTS = { holds: "✓", violated: "✗", open: "○", "does-not-apply": "–" } as const;
+
+export function Panels({ lab, frame }: { lab: Lab; frame: Frame }) {
+  return (
+    <aside class="panels" aria-label={lab.state.texts["panels"]}>
+      <Properties lab={lab} frame={frame} />
+      <Cost lab={lab} frame={frame} />
+      <Selected lab={lab} frame={frame} />
+      <Next lab={lab} frame={frame} />
+      <Branches lab={lab} frame={frame} />
+      <Files lab={lab} frame={frame} />
+    </aside>
+  );
+}
+
+function Properties({ lab, frame }: { lab: Lab; frame: Frame }) {
+  const { texts } = lab.state;
+  return (
+    <section class="panel">
+      <h2>{texts["properties"]}</h2>
+      <ul class="properties">
+        {frame.properties.map((property) => (
+          <li key={property.name} class={`${property.verdict}${property.promised ? " promised" : ""}`} data-property={property.name} data-verdict={property.verdict}>
+            <details open={property.verdict === "violated"}>
+              <summary>
+                <span class="verdict" role="img" aria-label={texts[property.verdict]}>{VERDICTS[property.verdict]}</span>
+                <b>{property.name}</b>
+                <small>{texts[property.promised ? "promised" : "unpromised"]}</small>
+              </summary>
+              <p>{property.demand}</p>
+              {property.explanation && <p class="explanation">{property.explanation}</p>}
+            </details>
+            {property.event !== null && <button class="quiet" onClick={() => void lab.seek(property.event!)}>{texts["jump"]}</button>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Cost({ lab, frame }: { lab: Lab; frame: Frame }) {
+  const { texts } = lab.state;
+  const { messages, kinds, bound, theory, cost } = frame.meter;
+  const share = bound ? Math.min(1, messages / bound) : 0;
+  return (
+    <section class="panel">
+      <h2>{texts["cost"]}</h2>
+      <p class="figure"><b data-messages={messages}>{messages}</b>{bound !== null && <span> / <span data-bound={bound}>{Math.round(bound)}</span> <small>{theory}</small></span>}</p>
+      {bound !== null && (
+        <div class={messages > bound ? "meter over" : "meter"} role="meter" aria-label={texts["cost"]} aria-valuemin={0} aria-valuemax={bound} aria-valuenow={Math.min(messages, bound)}>
+          <i style={{ width: `${share * 100}%` }} />
+        </div>
+      )}
+      <p class="kinds">{kinds.map(([kind, count]) => <span key={kind}>{kind} <b>{count}</b></span>)}</p>
+      {cost && <p class="theory" lang="en">{cost}</p>}
+    </section>
+  );
+}
+
+function Selected({ lab, frame }: { lab: Lab; frame: Frame }) {
+  const { texts } = lab.state;
+  const process = frame.process;
+  if (!process) return <section class="panel"><h2>{texts["process"]}</h2><p class="faint">{texts["select"]}</p></section>;
+  return (
+    <section class="panel selected-process" data-selected={process.id}>
+      <h2>{texts["process"]} {process.id} <small>{process.status}</small></h2>
+      <h3>{texts["why"]}</h3>
+      <ul class="why">
+        {process.why.map((reason) => (
+          <li key={reason.text}>
+            {reason.process === null ? reason.text : <button class="quiet" onClick={() => void lab.select(reason.process)}>{reason.text}</button>}
+          </li>
+        ))}
+      </ul>
+      {process.variables.length > 0 && <h3>{texts["variables"]}</h3>}
+      <Variables variables={process.variables} changed={process.changed} />
+      {process.stable.length > 0 && <h3>{texts["stable"]}</h3>}
+      <Variables variables={process.stable} changed={[]} />
+    </section>
+  );
+}
+
+function Variables({ variables, changed }: { variables: Variable[]; changed: string[] }) {
+  return (
+    <dl class="variables" lang="en">
+      {variables.map((variable, place) => (
+        <div key={place} class={changed.includes(variable.name) ? "changed" : ""}>
+          <dt>{variable.name || "·"}</dt>
+          <dd><Value variable={variable} /></dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Value({ variable }: { variable: Variable }) {
+  if (variable.parts.length === 0) return <span class={variable.leaf}>{variable.value}</span>;
+  return (
+    <span class="parts">
+      {variable.value}
+      {variable.parts.map((part, place) => (
+        <span key={place} class="part">{part.name && <i>{part.name}: </i>}<Value variable={part} /></span>
+      ))}
+    </span>
+  );
+}
+
+function Next({ lab, frame }: { lab: Lab; frame: Frame }) {
+  const { texts, background } = lab.state;
+  const next = frame.next.filter((event) => background || !event.background);
+  return (
+    <section class="panel">
+      <h2>{texts["next"]}</h2>
+      {next.length === 0 && <p class="faint">{texts["nothing"]}</p>}
+      <ul class="next">
+        {next.map((event, place) => (
+          <li key={place} title={event.refusal ?? ""}>
+            <span>{event.words}{event.refusal && <small>{event.refusal}</small>}</span>
+            {event.due && <time>{event.due}</time>}
+            {event.action && <button class="quiet" data-act={event.action} aria-label={`${texts["now"]}: ${event.words}`} onClick={() => void lab.act(event.action!)}>{texts["now"]}</button>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Branches({ lab, frame }: { lab: Lab; frame: Frame }) {
+  const { texts } = lab.state;
+  if (frame.branches.length < 2) return null;
+  return (
+    <section class="panel">
+      <h2>{texts["branches"]}</h2>
+      <ul class="branches">
+        {frame.branches.map((branch, number) => (
+          <li key={number} style={{ paddingLeft: `${branch.depth * 16}px` }}>
+            <button class={branch.current ? "branch current" : "branch"} aria-current={branch.current} data-branch={number} onClick={() => void lab.ask({ wish: "visit", branch: number })}>
+              {branch.parent !== null && <span class="number">{branch.at}</span>}
+              {branch.label || texts["trunk"]}
+            </button>
+            {branch.differs !== null && <button class="quiet" onClick={() => void lab.seek(branch.differs!)}>{texts["differs"]} {branch.differs}</button>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Files({ lab, frame }: { lab: Lab; frame: Frame }) {
+  const { texts } = lab.state;
+  return (
+    <section class="panel files">
+      <h2>{texts["files"]}</h2>
+      <button name="scenario" onClick={() => void lab.download("scenario")}>{texts["scenario"]} .toml</button>
+      <button name="trace" onClick={() => void lab.download("trace")}>{texts["trace"]} .jsonl</button>
+      <label class="file">
+        {texts["open-file"]}
+        <input type="file" accept=".toml" onChange={(event) => event.currentTarget.files?.[0] && void lab.openFile(event.currentTarget.files[0])} />
+      </label>
+      <p class="fingerprint">{texts["fingerprint"]} <code>{frame.fingerprint}</code></p>
+    </section>
+  );
+}

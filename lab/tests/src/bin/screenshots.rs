@@ -1,0 +1,69 @@
+//! Takes pictures of the lab: `cargo run -p habemus-lab-tests --bin screenshots DIRECTORY`.
+
+use std::path::PathBuf;
+
+use habemus_lab_tests::{Browser, Setting};
+use serde_json::json;
+
+const PHONE: Setting = Setting { size: (390, 844), phone: true, dark: false };
+const WIDE: Setting = Setting { size: (1440, 900), phone: false, dark: false };
+const DARK: Setting = Setting { dark: true, ..WIDE };
+
+/// What is shown: a name, how, a link, what is done there, and whether the details are shown instead of the diagram.
+const PICTURES: &[(&str, Setting, &str, &[&str])] = &[
+    ("ring", WIDE, "e=s1-chang-roberts&at=9&p=24", &[]),
+    ("ring-dark", DARK, "e=s1-chang-roberts&at=9&p=24", &[]),
+    ("two-leaders", WIDE, "e=s4-anonymous-ring-two&at=99&p=1", &[]),
+    ("waiting", DARK, "e=s1-ricart-agrawala&at=9&p=2&lang=pt", &[]),
+    ("menu", WIDE, "e=s0-bully-worst-case&at=8&p=3", &["[data-process='3']"]),
+    ("cut", WIDE, "e=s4-majority-leader-cut-off&at=60&p=2", &[]),
+    ("portuguese", WIDE, "e=s0-bully-four-notices&at=12&p=6&lang=pt", &[]),
+    ("phone", PHONE, "e=s1-chang-roberts&at=9&p=24", &[]),
+    ("phone-details", PHONE, "e=s1-chang-roberts&at=9&p=24&lang=pt", &[".tabs button:last-child"]),
+    ("crowd", WIDE, "e=s2-capture-async-16&at=40&p=3", &[]),
+    ("help", DARK, "e=s4-yo-yo&at=5", &["[name=help]"]),
+];
+
+fn main() {
+    let directory = PathBuf::from(std::env::args().nth(1).expect("usage: screenshots DIRECTORY [NAMES...]"));
+    let wanted: Vec<String> = std::env::args().skip(2).collect();
+    std::fs::create_dir_all(&directory).expect("the directory can be made");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        for (name, setting, link, clicks) in PICTURES {
+            if !wanted.is_empty() && !wanted.iter().any(|wanted| wanted == name) {
+                continue;
+            }
+            let browser = Browser::start(*setting).await;
+            browser.open(link).await;
+            for click in *clicks {
+                if click.starts_with("[data-process") {
+                    let script = format!(
+                        "(document.querySelector(\"{click}\").dispatchEvent(new MouseEvent('contextmenu', {{bubbles: true}})), 1)"
+                    );
+                    browser.ask(&script).await;
+                } else {
+                    browser.click(click).await;
+                }
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(600)).await;
+            let shot = browser.chromium("Page.captureScreenshot", json!({ "format": "png" })).await;
+            let data = shot["data"].as_str().unwrap_or_default();
+            std::fs::write(directory.join(format!("{name}.png")), decode(data)).expect("it can be written");
+            println!("{name}");
+            browser.close().await;
+        }
+    });
+}
+
+/// Base 64.
+fn decode(text: &str) -> Vec<u8> {
+    let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let values = text.bytes().filter_map(|byte| digits.iter().position(|digit| *digit == byte));
+    let values: Vec<u32> = values.map(|value| value as u32).collect();
+    let piece = |chunk: &[u32]| {
+        let word = chunk.iter().chain(&[0, 0, 0]).take(4).fold(0, |word, digit| word << 6 | digit);
+        (0..chunk.len() - 1).map(|place| (word >> (16 - 8 * place)) as u8).collect::<Vec<u8>>()
+    };
+    values.chunks(4).flat_map(piece).collect()
+}

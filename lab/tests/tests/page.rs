@@ -1,0 +1,463 @@
+//! The lab's page in a real browser: what it shows is what the command computes.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use fantoccini::key::Key;
+use habemus_lab_tests::{Browser, Setting, address};
+use serde_json::{Value, json};
+
+const PHONE: Setting = Setting { size: (390, 844), phone: true, dark: false };
+const DARK: Setting = Setting { size: (1440, 900), phone: false, dark: true };
+
+fn run<F: Future<Output = ()>>(test: F) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(test);
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// What the command says of a scenario.
+fn command_says(scenario: &Path) -> Value {
+    let habemus =
+        std::env::var_os("HABEMUS").map_or_else(|| root().join("target/debug/habemus"), PathBuf::from);
+    let output = Command::new(&habemus).arg("run").arg(scenario).arg("--json").output();
+    let output =
+        output.unwrap_or_else(|error| panic!("{}: {error}; build habemus-cli first", habemus.display()));
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{}: {error}", scenario.display()))
+}
+
+fn exhibits() -> Vec<String> {
+    let files = std::fs::read_dir(root().join("exhibits")).expect("they are there");
+    let names = files.filter_map(|file| {
+        let name = file.expect("it can be listed").file_name().to_string_lossy().into_owned();
+        name.strip_suffix(".toml").map(str::to_owned)
+    });
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+/// What the page says of the properties.
+const VERDICTS: &str =
+    "[...document.querySelectorAll('[data-property]')].map(p => [p.dataset.property, p.dataset.verdict])";
+
+async fn assert_quiet(browser: &Browser) {
+    let console = browser.log("browser").await;
+    assert!(console.is_empty(), "{console:?}");
+}
+
+#[test]
+fn every_exhibit_by_link_ends_as_the_command_has_it_without_a_word_in_the_console_or_a_request_elsewhere() {
+    run(async {
+        let browser = Browser::start(Setting::default()).await;
+        browser.open("e=s1-chang-roberts").await;
+        // From here on there is no network: all that is needed has been loaded.
+        browser.chromium("Network.enable", json!({})).await;
+        let off = json!({ "offline": true, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
+        browser.chromium("Network.emulateNetworkConditions", off).await;
+        for name in exhibits() {
+            let loaded = "document.querySelector('select[name=exhibit]').value";
+            browser.ask(&format!("(location.hash = 'e={name}', 1)")).await;
+            browser
+                .until(&format!(
+                    "{loaded} === '{name}' && document.querySelector('.network').offsetHeight > 0"
+                ))
+                .await;
+            browser.end().await;
+            let expected = command_says(&root().join(format!("exhibits/{name}.toml")));
+            assert_eq!(json!(browser.fingerprint().await), expected["fingerprint"], "{name}");
+            let messages =
+                browser.ask("Number(document.querySelector('[data-messages]').dataset.messages)").await;
+            assert_eq!(messages, expected["statistics"]["messages"], "{name}");
+            let verdicts: Vec<Value> = expected["properties"]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .map(|property| json!([property["name"], property["verdict"]]))
+                .collect();
+            assert_eq!(browser.ask(VERDICTS).await, json!(verdicts), "{name}");
+        }
+        assert_quiet(&browser).await;
+        let requests = browser.log("performance").await;
+        let urls = requests.iter().filter_map(|entry| {
+            let message: Value = serde_json::from_str(entry["message"].as_str()?).ok()?;
+            message["message"]["params"]["request"]["url"].as_str().map(str::to_owned)
+        });
+        let elsewhere: Vec<String> = urls
+            .filter(|url| {
+                !url.starts_with(address()) && !url.starts_with("data:") && !url.starts_with("about:")
+            })
+            .collect();
+        assert!(elsewhere.is_empty(), "{elsewhere:?}");
+        browser.close().await;
+    });
+}
+
+#[test]
+fn the_ring_of_the_notes_goes_on_back_and_on_again_through_the_same_states_to_28() {
+    run(async {
+        let browser = Browser::start(Setting::default()).await;
+        browser.open("e=s1-chang-roberts").await;
+        let mut forward = vec![browser.picture().await];
+        for _ in 0..20 {
+            browser.forward().await;
+            forward.push(browser.picture().await);
+        }
+        for step in (0..20_u64).rev() {
+            browser.click("[name=back]").await;
+            browser
+                .until(&format!("document.querySelector('[data-cursor]').dataset.cursor === '{step}'"))
+                .await;
+            assert_eq!(browser.picture().await, forward[step as usize], "{step}");
+        }
+        for (step, picture) in forward.iter().enumerate().skip(1) {
+            browser.forward().await;
+            assert_eq!(browser.picture().await, *picture, "{step}");
+        }
+        let leading = "[...document.querySelectorAll('.process.leading')].map(p => p.dataset.process)";
+        assert_eq!(browser.ask(leading).await, json!(["28"]));
+        let cost = "[document.querySelector('[data-messages]').dataset.messages, document.querySelector('[data-bound]').dataset.bound]";
+        assert_eq!(browser.ask(cost).await, json!(["19", "23"]));
+        assert_quiet(&browser).await;
+        browser.close().await;
+    });
+}
+
+/// Opens the link of one browser in another, with a profile of its own; and plays its file on the command line.
+async fn assert_shared(browser: &Browser) {
+    browser.until("location.hash.startsWith('#s=') && location.hash.includes('&at=')").await;
+    let cursor = browser.cursor().await;
+    browser.until(&format!("location.hash.includes('&at={cursor}')")).await;
+    let link = browser.ask("location.hash.slice(1)").await.as_str().expect("a text").to_owned();
+    let here = browser.fingerprint().await;
+    let other = Browser::start(Setting::default()).await;
+    other.open(&link).await;
+    assert_eq!((other.cursor().await, other.fingerprint().await), (cursor, here));
+    browser.end().await;
+    other.end().await;
+    let end = browser.fingerprint().await;
+    assert_eq!(other.fingerprint().await, end);
+    // What is downloaded is what the page puts into the link of the file.
+    let grab = "(URL.createObjectURL = (blob) => { blob.text().then(text => { window.grabbed = text; }); return 'about:blank#'; }, \
+                HTMLAnchorElement.prototype.click = () => {}, 1)";
+    browser.ask(grab).await;
+    browser.click("[name=scenario]").await;
+    browser.until("typeof window.grabbed === 'string'").await;
+    let file = std::env::temp_dir().join(format!("habemus-lab-{}-{cursor}.toml", std::process::id()));
+    let text = browser.ask("window.grabbed").await;
+    std::fs::write(&file, text.as_str().expect("a text")).expect("it can be written");
+    let said = command_says(&file);
+    std::fs::remove_file(&file).expect("it is there");
+    assert_eq!(json!(end), said["fingerprint"]);
+    other.close().await;
+}
+
+#[test]
+fn a_process_crashed_by_its_menu_is_crashed_in_the_link_and_on_the_command_line() {
+    run(async {
+        let browser = Browser::start(Setting::default()).await;
+        browser.open("e=s1-chang-roberts&at=7").await;
+        let menu = "(document.querySelector('[data-process=\"28\"]').dispatchEvent(new MouseEvent('contextmenu', {bubbles: true})), 1)";
+        browser.ask(menu).await;
+        browser.click(".menu [data-act='crash 28']").await;
+        browser.until("document.querySelector('[data-process=\"28\"]').classList.contains('down')").await;
+        assert_shared(&browser).await;
+        assert_quiet(&browser).await;
+        browser.close().await;
+    });
+}
+
+#[test]
+fn the_keyboard_alone_does_the_same() {
+    run(async {
+        let browser = Browser::start(Setting::default()).await;
+        browser.open("e=s1-chang-roberts").await;
+        let right = char::from(Key::Right).to_string();
+        for step in 1..=7 {
+            browser.press(&right).await;
+            browser
+                .until(&format!("document.querySelector('[data-cursor]').dataset.cursor === '{step}'"))
+                .await;
+        }
+        browser.press("5").await;
+        browser.until("document.querySelector('[data-selected]')?.dataset.selected === '28'").await;
+        // Its menu, by the keyboard; the first entry has the focus.
+        browser.press(&char::from(Key::Enter).to_string()).await;
+        browser.until("document.activeElement?.dataset?.act === 'crash 28'").await;
+        browser.press(&char::from(Key::Enter).to_string()).await;
+        browser.until("document.querySelector('[data-process=\"28\"]').classList.contains('down')").await;
+        browser.until("document.querySelector('.said').textContent.includes('28 crashes')").await;
+        assert_shared(&browser).await;
+        browser.close().await;
+    });
+}
+
+#[test]
+fn the_second_message_of_a_link_is_refused_with_the_reason_unless_any_order_will_do() {
+    run(async {
+        let browser = Browser::start(Setting::default()).await;
+        for (order, refused) in [("fifo", true), ("any", false)] {
+            browser.open("e=s1-chang-roberts").await;
+            let text = format!(
+                "algorithm = 'lamport'\nprocesses = 2\nscript = ['0ms acquire 1', '1ms acquire 2']\n[network]\n\
+                 latency = '9ms'\norder = '{order}'\n"
+            );
+            let drop = format!(
+                "(() => {{ const data = new DataTransfer(); data.items.add(new File([{}], 'two.toml')); \
+                 document.querySelector('.page').dispatchEvent(new DragEvent('drop', {{ bubbles: true, dataTransfer: data }})); \
+                 return 1; }})()",
+                json!(text)
+            );
+            browser.ask(&drop).await;
+            browser.until("document.querySelectorAll('[data-process]').length === 2").await;
+            for _ in 0..3 {
+                browser.forward().await;
+            }
+            let second = "[...document.querySelectorAll('[data-link=\"2->1\"]')].at(-1)";
+            let click = format!("({second}.dispatchEvent(new MouseEvent('click', {{ bubbles: true }})), 1)");
+            browser.ask(&click).await;
+            browser.click(".menu [data-act='deliver 2nd 2->1']").await;
+            if refused {
+                browser
+                    .until("document.querySelector('.toast')?.textContent.includes('in order') === true")
+                    .await;
+                assert_eq!(browser.cursor().await, 3);
+            } else {
+                browser.until("document.querySelector('[data-cursor]').dataset.cursor === '4'").await;
+            }
+        }
+        browser.close().await;
+    });
+}
+
+#[test]
+fn whoever_waits_is_told_why_in_both_languages() {
+    run(async {
+        let browser = Browser::start(Setting::default()).await;
+        browser.open("e=s1-ricart-agrawala").await;
+        let inside = "document.querySelector('.process.inside') !== null";
+        while browser.ask(inside).await != json!(true) {
+            browser.forward().await;
+        }
+        let holder = browser.ask("document.querySelector('.process.inside').dataset.process").await;
+        let holder = holder.as_str().expect("a text").to_owned();
+        browser.click(&format!("[data-process='{holder}']")).await;
+        browser
+            .until(&format!("document.querySelector('[data-selected]')?.dataset.selected === '{holder}'"))
+            .await;
+        browser.press("p").await;
+        browser.until("document.querySelector('.process.paused') !== null").await;
+        while browser.ask("document.querySelector('.process.waiting') !== null").await != json!(true) {
+            browser.forward().await;
+        }
+        browser.click(".process.waiting").await;
+        browser.until(&format!("document.querySelector('.why')?.textContent.includes('{holder} is in the critical section, and paused') === true")).await;
+        browser.click("[name=language]").await;
+        browser.until(&format!("document.querySelector('.why').textContent.includes('{holder} está na seção crítica, e pausado')")).await;
+        browser.close().await;
+    });
+}
+
+#[test]
+fn an_event_under_the_pointer_shows_its_causal_past_and_future() {
+    run(async {
+        let browser = Browser::start(Setting { size: (1440, 1600), ..Setting::default() }).await;
+        browser.open("e=s1-bully-two-failures").await;
+        browser.end().await;
+        browser.until("document.querySelectorAll('.rows li').length > 8").await;
+        let events = browser
+            .ask("[...document.querySelectorAll('.rows [data-event]')].map(row => Number(row.dataset.event))")
+            .await;
+        let events: Vec<u64> = events.as_array().expect("a list").iter().filter_map(Value::as_u64).collect();
+        let mut seen = 0;
+        for event in events.iter().copied().filter(|event| *event > 0).take(12) {
+            let enter = format!(
+                "(document.querySelector('.rows [data-event=\"{event}\"]').dispatchEvent(new PointerEvent('pointerenter')), 1)"
+            );
+            browser.ask(&enter).await;
+            browser
+                .until(&format!("document.querySelector('.rows .origin [data-event=\"{event}\"]') !== null"))
+                .await;
+            let rows = |class: &str| {
+                format!(
+                    "[...document.querySelectorAll('.rows .{class} [data-event]')].map(row => Number(row.dataset.event))"
+                )
+            };
+            let past = browser.ask(&rows("past")).await;
+            let future = browser.ask(&rows("future")).await;
+            let before = |list: &Value| {
+                list.as_array().expect("a list").iter().all(|other| other.as_u64() < Some(event))
+            };
+            assert!(before(&past), "{event}: {past}");
+            assert!(
+                future.as_array().expect("a list").iter().all(|other| other.as_u64() > Some(event)),
+                "{event}"
+            );
+            seen += past.as_array().map_or(0, Vec::len);
+        }
+        assert!(seen > 10, "{seen}");
+        browser.close().await;
+    });
+}
+
+#[test]
+fn an_audit_of_accessibility_finds_nothing_in_either_light() {
+    let axe = std::fs::read_to_string(root().join("lab/node_modules/axe-core/axe.min.js"))
+        .expect("npm has brought it");
+    run(async {
+        for (setting, link) in [
+            (Setting::default(), "e=s1-chang-roberts&at=9&p=24"),
+            (DARK, "e=s4-anonymous-ring-two&at=9&p=1&lang=pt"),
+            (PHONE, "e=s1-ricart-agrawala&at=9&p=2"),
+        ] {
+            let browser = Browser::start(setting).await;
+            browser.open(link).await;
+            browser.until("document.querySelectorAll('.rows li').length > 3").await;
+            browser.client.execute(&axe, Vec::new()).await.expect("it can be loaded");
+            browser.ask("(axe.run().then(found => { window.found = found.violations; }), 1)").await;
+            browser.until("window.found !== undefined").await;
+            let found = browser.ask("window.found.map(v => [v.id, v.nodes.slice(0, 4).map(n => n.html.slice(0, 160) + n.failureSummary)])").await;
+            assert_eq!(found, json!([]), "{link}");
+            browser.close().await;
+        }
+    });
+}
+
+/// Nothing is wider than the window.
+const FITS: &str = "document.documentElement.scrollWidth <= innerWidth && document.querySelector('main').scrollWidth <= innerWidth";
+
+#[test]
+fn on_a_phone_nothing_scrolls_sideways_a_long_press_crashes_and_a_stroke_parts() {
+    run(async {
+        let browser = Browser::start(PHONE).await;
+        browser.open("e=s0-bully-worst-case&at=3").await;
+        assert_eq!(browser.ask(FITS).await, json!(true));
+        let place = browser
+            .ask("(() => { const box = document.querySelector('[data-process=\"3\"] .body').getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()")
+            .await;
+        let (x, y) =
+            (place[0].as_f64().expect("a number") as i64, place[1].as_f64().expect("a number") as i64);
+        touch(&browser, &[(x, y)], 900).await;
+        browser.click(".menu [data-act='crash 3']").await;
+        browser.until("document.querySelector('[data-process=\"3\"]').classList.contains('down')").await;
+        let stroke = browser
+            .ask("(() => { const box = document.querySelector('.network svg').getBoundingClientRect(); return [box.x + box.width * 0.63, box.y + 4, box.x + box.width * 0.63, box.bottom - 4]; })()")
+            .await;
+        let number = |place: usize| stroke[place].as_f64().expect("a number") as i64;
+        let (from, to) = ((number(0), number(1)), (number(2), number(3)));
+        let middle = ((from.0 + to.0) / 2, (from.1 + to.1) / 2);
+        touch(&browser, &[from, middle, to], 30).await;
+        browser.until("document.querySelectorAll('.link.cut').length > 0").await;
+        browser.click(".tabs button:last-child").await;
+        browser.until("document.querySelector('.panels').offsetHeight > 0").await;
+        assert_eq!(browser.ask(FITS).await, json!(true));
+        assert_quiet(&browser).await;
+        browser.close().await;
+    });
+}
+
+#[test]
+fn nothing_in_portuguese_is_left_in_english() {
+    run(async {
+        let browser = Browser::start(Setting::default()).await;
+        browser.open("e=s1-ricart-agrawala&at=6&p=2&lang=pt").await;
+        browser.until("document.documentElement.lang === 'pt'").await;
+        browser.until("document.querySelectorAll('.rows li').length > 3").await;
+        // What stands in the page that is not marked as being in another language.
+        let texts = "(() => { const walker = document.createTreeWalker(document.querySelector('.page'), NodeFilter.SHOW_TEXT); \
+                     const words = []; while (walker.nextNode()) { const node = walker.currentNode; \
+                     if (!node.parentElement.closest('[lang=en], select, code')) words.push(node.data); } \
+                     for (const thing of document.querySelectorAll('[aria-label], [title]')) { \
+                     if (!thing.closest('[lang=en]')) words.push(thing.getAttribute('aria-label') ?? '', thing.getAttribute('title') ?? ''); } \
+                     return words.join(' ').toLowerCase(); })()";
+        let words = browser.ask(texts).await.as_str().expect("a text").to_owned();
+        let english = [
+            " the ", " is ", "receives", "sends", "waits", "what ", "messages", "promised", "next",
+            "follows", "starts",
+        ];
+        let left: Vec<&&str> = english.iter().filter(|word| words.contains(**word)).collect();
+        assert!(left.is_empty(), "{left:?} in {words}");
+        browser.close().await;
+    });
+}
+
+#[test]
+fn an_engine_that_stops_is_replaced_and_the_experiment_comes_back() {
+    run(async {
+        let browser = Browser::start(Setting::default()).await;
+        browser.open("e=s1-chang-roberts&at=7&p=24").await;
+        browser.press("c").await;
+        browser.until("document.querySelector('[data-process=\"24\"]').classList.contains('down')").await;
+        browser.until("location.hash.includes('&at=8')").await;
+        let before = browser.fingerprint().await;
+        browser.ask("(habemusLab.panic(), 1)").await;
+        browser
+            .until("document.querySelector('.toast')?.textContent.includes('engine stopped') === true")
+            .await;
+        assert_eq!((browser.cursor().await, browser.fingerprint().await), (8, before));
+        browser.forward().await;
+        browser.close().await;
+    });
+}
+
+#[test]
+fn a_long_run_is_scrolled_without_jerks() {
+    run(async {
+        let browser = Browser::start(Setting::default()).await;
+        browser.open("e=s1-chang-roberts").await;
+        let select = "(() => { const select = document.querySelector('[name=algorithm]'); select.value = 'all-to-all'; \
+                      select.dispatchEvent(new Event('change', { bubbles: true })); return 1; })()";
+        browser.ask(select).await;
+        browser.until("document.querySelector('[name=algorithm]').value === 'all-to-all' && document.querySelector('[data-cursor]').dataset.cursor === '0'").await;
+        let crowd = "(() => { const input = document.querySelector('[name=processes]'); input.value = 60; \
+                     input.dispatchEvent(new Event('change', { bubbles: true })); return 1; })()";
+        browser.ask(crowd).await;
+        browser.until("document.querySelectorAll('[data-process]').length === 60").await;
+        browser.end().await;
+        assert!(browser.cursor().await > 3_000);
+        // The first and the last rows are there as soon as one looks.
+        browser.ask("(document.querySelector('.scroller').scrollTop = 0, 1)").await;
+        browser.until("document.querySelector('.rows [data-event=\"0\"]') !== null").await;
+        browser.ask("(document.querySelector('.scroller').scrollTop = 1e9, 1)").await;
+        let cursor = browser.cursor().await;
+        browser.until(&format!("document.querySelector('.rows [data-event=\"{cursor}\"]') !== null")).await;
+        assert!(browser.ask("document.querySelectorAll('.rows li').length").await.as_u64() < Some(300));
+        browser.close().await;
+    });
+}
+
+#[test]
+fn the_page_is_as_small_as_it_must_be() {
+    let page = habemus_lab_build::build().unwrap_or_else(|error| panic!("{error}"));
+    let compressed = |name: &str| {
+        let mut small = Vec::new();
+        let parameters = brotli::enc::BrotliEncoderParams { quality: 9, ..Default::default() };
+        let mut bytes = page.0[name].as_slice();
+        brotli::BrotliCompress(&mut bytes, &mut small, &parameters).expect("memory can be written");
+        small.len()
+    };
+    let engine = compressed("engine_bg.wasm");
+    assert!(engine <= 900_000, "{engine}");
+    let view: usize = ["index.html", "main.js", "worker.js", "style.css"].map(compressed).iter().sum();
+    assert!(view <= 60_000, "{view}");
+}
+
+/// Touches the screen at one place for so long, or goes from place to place.
+async fn touch(browser: &Browser, places: &[(i64, i64)], milliseconds: u64) {
+    let points = |place: (i64, i64)| json!([{ "x": place.0, "y": place.1 }]);
+    let send = |kind: &str, points: Value| {
+        let parameters = json!({ "type": kind, "touchPoints": points });
+        async move { browser.chromium("Input.dispatchTouchEvent", parameters).await }
+    };
+    send("touchStart", points(places[0])).await;
+    for place in &places[1..] {
+        tokio::time::sleep(std::time::Duration::from_millis(milliseconds)).await;
+        send("touchMove", points(*place)).await;
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(milliseconds)).await;
+    send("touchEnd", json!([])).await;
+}
