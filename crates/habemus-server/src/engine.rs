@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;
 
 use crate::clock;
+use crate::metrics::Metrics;
 use crate::peers::Peers;
 use crate::quota::Quota;
 use crate::status::Refused;
@@ -81,6 +82,7 @@ pub(crate) struct Engine {
     peers: Peers,
     quota: Quota,
     roles: watch::Sender<Role>,
+    metrics: Metrics,
     next_number: u64,
     proposed: BTreeMap<RequestId, oneshot::Sender<Result<Applied, Refused>>>,
     changing: BTreeMap<RequestId, oneshot::Sender<Result<(), Refused>>>,
@@ -99,6 +101,7 @@ impl Engine {
         peers: Peers,
         quota: Quota,
         roles: watch::Sender<Role>,
+        metrics: Metrics,
         life: u32,
     ) -> Engine {
         Engine {
@@ -107,6 +110,7 @@ impl Engine {
             peers,
             quota,
             roles,
+            metrics,
             next_number: u64::from(life) << 32,
             proposed: BTreeMap::new(),
             changing: BTreeMap::new(),
@@ -178,10 +182,13 @@ impl Engine {
     }
 
     fn on_propose(&mut self, command: Command, answer: oneshot::Sender<Result<Applied, Refused>>) {
+        self.metrics.proposed.inc();
         if self.proposed.len() >= UNDER_WAY {
+            self.metrics.refused.inc();
             return answer_to(answer, Err(Refused::Unanswered(Unanswered::Overloaded)));
         }
         if let Err(refused) = self.quota.check(self.replica.store(), &command) {
+            self.metrics.refused.inc();
             return answer_to(answer, Err(refused));
         }
         let request = self.number();
@@ -220,6 +227,7 @@ impl Engine {
             Effect::Write(write) => self.writer.write(write),
             Effect::Snapshot(snapshot) => self.writer.compact(snapshot),
             Effect::Applied { request, applied, .. } => {
+                self.metrics.count(&applied);
                 self.tell_waiters(&applied);
                 self.wakers.wake(&applied);
                 self.end_compaction(request);
@@ -250,6 +258,9 @@ impl Engine {
 
     fn on_role(&self, role: Role) {
         let before = self.roles.send_replace(role);
+        if role.leader.is_some() && role.leader != before.leader {
+            self.metrics.leader_changes.inc();
+        }
         match role.leader {
             Some(leader) if role.leads => tracing::info!(term = role.term, %leader, "this member leads"),
             Some(leader) => tracing::info!(term = role.term, %leader, "another member leads"),
@@ -267,6 +278,7 @@ impl Engine {
     }
 
     fn give_up(&mut self, request: RequestId, why: Unanswered) {
+        self.metrics.unanswered.inc();
         self.end_compaction(Some(request));
         if let Some(answer) = self.proposed.remove(&request) {
             answer_to(answer, Err(Refused::Unanswered(why)));

@@ -17,7 +17,7 @@ use crate::quota::Quota;
 use crate::status::Refused;
 
 /// The version of etcd whose interface this is: clients look at it to see what they may ask for.
-const VERSION: &str = "3.4.0";
+pub(crate) const VERSION: &str = "3.4.0";
 
 /// How long a leader may take to let another one lead.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -89,7 +89,8 @@ enum Refusal {
     OtherDisk,
     #[error(
         "this member comes with its disk as it was at an earlier time, so it has lost what it confirmed \
-         since: remove it from the cluster (etcdctl member remove), empty its directory, and add it as a new one"
+         since: remove it from the cluster (etcdctl member remove), empty its directory, and add it as a \
+         new one"
     )]
     OlderDisk,
     #[error(

@@ -18,11 +18,12 @@ use crate::config::{Config, Origin};
 use crate::engine::{Engine, INPUTS, Input, View};
 use crate::handle::{Freshness, Handle};
 use crate::identity::{Hexadecimal, Identity};
+use crate::metrics::Metrics;
 use crate::others::{Life, Others};
 use crate::peers::{Face, Peers};
 use crate::writer::Writer;
 use crate::{
-    clock, cluster, election, identity, kv, lease, lock, maintenance, peers, random, watch as watches,
+    clock, cluster, election, http, identity, kv, lease, lock, maintenance, peers, random, watch as watches,
 };
 
 /// A message from a client is no longer than this. What is longer than a request may be is refused by a
@@ -64,17 +65,18 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     let mut connections = Peers::new(face, fatal);
     let contacts = contacts.iter().map(|(id, member)| (*id, member));
     connections.follow(replica.members().chain(contacts));
-    let (writer, failed) = Writer::start(journal, inputs);
+    let metrics = Metrics::default();
+    let (writer, failed) = Writer::start(journal, inputs, metrics.clone());
     let life = u32::try_from(random::bits() >> 32).expect("thirty-two bits are left");
-    let engine =
-        tokio::spawn(Engine::new(replica, writer, connections, config.quota, roles, life).run(taken));
+    let engine = Engine::new(replica, writer, connections, config.quota, roles, metrics.clone(), life);
+    let engine = tokio::spawn(engine.run(taken));
 
     let address = clients.local_addr().map_err(|error| error.to_string())?;
     tokio::spawn(announce(handle.clone(), identity.name.clone(), identity.peer, address));
     let data = config.data.display();
     tracing::info!(name = identity.name, member = %face.me, %address, %data, "listens");
     tokio::select! {
-        served = answer(clients, handle) => served,
+        served = answer(clients, handle, metrics) => served,
         Some(error) = fatally.recv() => Err(error),
         Ok(error) = failed => Err(format!("the disk fails, and nothing more is confirmed: {error}")),
         ended = engine => Err(format!("the engine has ended: {ended:?}")),
@@ -210,7 +212,7 @@ async fn announce(handle: Handle, name: String, peer: SocketAddr, address: Socke
 }
 
 /// Answers clients until the member is told to stop.
-async fn answer(clients: TcpListener, handle: Handle) -> Result<(), String> {
+async fn answer(clients: TcpListener, handle: Handle, metrics: Metrics) -> Result<(), String> {
     let incoming = TcpIncoming::from(clients).with_nodelay(Some(true));
     let (stops, stopping) = watch::channel(false);
     let mut stopped = stopping.clone();
@@ -223,8 +225,10 @@ async fn answer(clients: TcpListener, handle: Handle) -> Result<(), String> {
         }
     };
     let serving = Server::builder()
+        .accept_http1(true)
         .max_concurrent_streams(Some(MAX_STREAMS))
         .http2_keepalive_interval(Some(Duration::from_secs(30)))
+        .add_routes(http::pages(handle.clone(), metrics).into())
         .add_service(
             etcdserverpb::kv_server::KvServer::new(kv::Kv(handle.clone()))
                 .max_decoding_message_size(MAX_MESSAGE),

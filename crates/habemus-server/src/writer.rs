@@ -2,6 +2,7 @@
 
 use std::sync::mpsc;
 use std::thread;
+use std::time::Instant;
 
 use habemus_journal::{Files, Journal, JournalError};
 use habemus_replica::{StoredSnapshot, Write};
@@ -9,6 +10,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;
 
 use crate::engine::Input;
+use crate::metrics::Metrics;
 
 enum Job {
     Write(Vec<Write>),
@@ -27,11 +29,12 @@ impl Writer {
     pub(crate) fn start(
         journal: Journal<Files>,
         engine: Sender<Input>,
+        metrics: Metrics,
     ) -> (Writer, oneshot::Receiver<JournalError>) {
         let (jobs, taken) = mpsc::channel();
         let (fails, failed) = oneshot::channel();
         thread::spawn(move || {
-            if let Err(error) = serve(journal, &taken, &engine) {
+            if let Err(error) = serve(journal, &taken, &engine, &metrics) {
                 // If nobody listens, the member is stopping.
                 drop(fails.send(error));
             }
@@ -67,6 +70,7 @@ fn serve(
     mut journal: Journal<Files>,
     jobs: &mpsc::Receiver<Job>,
     engine: &Sender<Input>,
+    metrics: &Metrics,
 ) -> Result<(), JournalError> {
     let mut next = jobs.recv().ok();
     while let Some(job) = next.take() {
@@ -82,7 +86,9 @@ fn serve(
                         }
                     }
                 }
+                let begun = Instant::now();
                 journal.write(&writes)?;
+                metrics.write_seconds.observe(begun.elapsed().as_secs_f64());
                 if let Some(last) = writes.iter().rev().find(|write| write.sync) {
                     // The engine is gone when the process stops.
                     drop(engine.blocking_send(Input::Persisted(last.number)));

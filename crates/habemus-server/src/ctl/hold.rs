@@ -38,10 +38,10 @@ struct HoldOptions {
   habemus lock orders --try -- ./nightly-job
   habemus lock orders --wait 30s --ttl 5s -- sh -c 'echo token $HABEMUS_TOKEN'
 
-The program finds HABEMUS_LOCK (the name) and HABEMUS_TOKEN (the fencing token) in its environment, and ETCD_LOCK_KEY and
-ETCD_LOCK_REV as under etcdctl. It has this program's input, output and terminal, and gets the signals that this one gets.
-If the lock may be lost (the service cannot be reached, this program is killed or stopped), the program and all that it
-has started are ended before anybody else is inside.
+The program finds HABEMUS_LOCK (the name) and HABEMUS_TOKEN (the fencing token) in its environment, and
+ETCD_LOCK_KEY and ETCD_LOCK_REV as under etcdctl. It has this program's input, output and terminal, and gets the
+signals that this one gets. If the lock may be lost (the service cannot be reached, this program is killed or
+stopped), the program and all that it has started are ended before anybody else is inside.
 
 {}", codes::HELP))]
 pub(crate) struct Lock {
@@ -66,7 +66,8 @@ pub(crate) struct Lock {
   habemus elect scheduler -- ./scheduler
   habemus elect scheduler --value \"$(hostname)\" --once -- ./scheduler
 
-As `habemus lock`, but it stands for election again when leadership was lost. When the program ends by itself, this ends.
+As `habemus lock`, but it stands for election again when leadership was lost. When the program ends by itself,
+this ends.
 
 {}", codes::HELP))]
 pub(crate) struct Elect {

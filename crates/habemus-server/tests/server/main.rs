@@ -3,6 +3,7 @@
 mod cluster;
 mod etcdctl;
 mod hold;
+mod http;
 mod kills;
 mod limits;
 mod queues;
