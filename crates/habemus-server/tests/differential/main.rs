@@ -49,3 +49,28 @@ async fn etcd_and_habemus_answer_alike() {
     }
     assert_eq!(ours.len(), theirs.len());
 }
+
+#[test]
+fn programs_run_under_the_locks_of_etcd_too() {
+    if !support::installed("etcd", "etcd-server") {
+        return;
+    }
+    let directory = support::Directory::new();
+    let etcd = oracle::Etcd::start(&directory.join("etcd"));
+    let run = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_habemusctl"));
+        command.args(arguments).env("HABEMUS_ENDPOINTS", &etcd.address).stdin(std::process::Stdio::null());
+        let output = command.output().expect("habemusctl was built");
+        (output.status.code(), String::from_utf8(output.stdout).expect("it writes text"))
+    };
+    // Inside, the lock is held for everybody else, and seen to be.
+    let own = env!("CARGO_BIN_EXE_habemusctl");
+    let script =
+        format!("{own} lock door --try -- true; echo $?; {own} locks door | grep -c ' holds '; exit 3");
+    assert_eq!(run(&["lock", "door", "--", "sh", "-c", &script]), (Some(3), "124\n1\n".to_owned()));
+    assert_eq!(run(&["lock", "door", "--try", "--", "true"]).0, Some(0), "it is free again");
+    let script = format!("{own} leader seat | cut -d' ' -f2");
+    let elected = run(&["elect", "seat", "--value", "me", "--", "sh", "-c", &script]);
+    assert_eq!(elected, (Some(0), "me\n".to_owned()));
+    assert_eq!(run(&["leader", "seat"]), (Some(1), "nobody\n".to_owned()));
+}

@@ -156,6 +156,11 @@ impl Generator {
         range.revision = if self.chance(3) { self.some_revision() } else { 0 };
         range.sort_order = i32::try_from(self.below(3)).expect("it is small");
         range.sort_target = i32::try_from(self.below(5)).expect("it is small");
+        // What to sort by without an order: etcd takes the first keys, as many as are wanted and one, and
+        // sorts these.
+        if range.sort_order == 0 && range.limit > 0 {
+            range.sort_target = 0;
+        }
         range.serializable = self.chance(2);
         range.keys_only = self.chance(5);
         range.count_only = self.chance(8);

@@ -1,5 +1,6 @@
 //! The real program, with real clients, real sockets and a real disk.
 
+mod client;
 mod cluster;
 mod etcdctl;
 mod hold;
