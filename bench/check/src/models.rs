@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
+use habemus::agreement::paxos::{self, Paxos};
 use habemus::catalogue::{self, Setup};
 use habemus::election::chang_roberts::{self, ChangRoberts};
 use habemus::election::dolev_klawe_rodeh::{self, DolevKlaweRodeh};
+use habemus::election::majority::{self, Majority};
 use habemus::mutex::lamport::{self, Lamport};
 use habemus::mutex::ricart_agrawala::{self, RicartAgrawala};
 use habemus::symmetry::Symmetries;
@@ -26,6 +28,10 @@ pub(crate) fn measure(who: &str, model: &str, threads: usize) -> ExitCode {
         "chang-roberts-small" => chang_roberts(who, threads, 4),
         "chang-roberts" => chang_roberts(who, threads, 6),
         "dolev-klawe-rodeh" => dolev_klawe_rodeh(who, threads),
+        "majority-small" => majority(who, threads, 4),
+        "majority" => majority(who, threads, 9),
+        "paxos-small" => paxos(who, threads, 7),
+        "paxos" => paxos(who, threads, 14),
         _ => None,
     };
     let Some((states, seconds)) = measured else {
@@ -68,6 +74,60 @@ fn dolev_klawe_rodeh(who: &str, threads: usize) -> Option<(u64, f64)> {
     run(who, threads, (system, Symmetries::default()), 1, true, Status::Leading, "dolev-klawe-rodeh")
 }
 
+/// Three processes that all start, FIFO links, timers at any time, so many steps far: there is no end of states.
+fn majority(who: &str, threads: usize, steps: u32) -> Option<(u64, f64)> {
+    let system: System<Majority> = System::new(Complete::new(3), ids(3), majority::Config::default()).ok()?;
+    let symmetries = Symmetries::default().with_terms();
+    run_far(who, threads, (system, symmetries), steps, "uniqueness", "majority")
+}
+
+/// Three processes that all propose, as above.
+fn paxos(who: &str, threads: usize, steps: u32) -> Option<(u64, f64)> {
+    let system: System<Paxos> = System::new(Complete::new(3), ids(3), paxos::Config::default()).ok()?;
+    let symmetries = Symmetries::default().with_terms();
+    run_far(who, threads, (system, symmetries), steps, "agreement", "paxos")
+}
+
+/// So many steps far; stateright does that only breadth first.
+fn run_far<P: Process>(
+    who: &str,
+    threads: usize,
+    (system, symmetries): (System<P>, Symmetries<P>),
+    steps: u32,
+    property: &str,
+    name: &str,
+) -> Option<(u64, f64)>
+where
+    P::Message: Ord,
+    P::Timer: Ord,
+{
+    let begin = Instant::now();
+    // Of stateright nothing is asked that two processes could break so early: nobody is inside anything here.
+    let states = match who {
+        "habemus" | "habemus-reduced" => {
+            let everybody = system.addresses().collect::<Vec<Address>>();
+            let reduction = who == "habemus-reduced";
+            let setting = Setting {
+                start: Start::These(everybody),
+                properties: Properties::Named(vec![property.to_owned()]),
+                liveness: false,
+                reduction,
+                symmetry: reduction,
+                threads,
+                max_depth: Some(steps),
+                ..Setting::default()
+            };
+            let setup = Setup { symmetries, ..Setup::own(catalogue::entry(name).ok()?, system) };
+            let report = check_system(&setup, &setting, &CheckHandle::default()).ok()?;
+            assert!(report.holds(), "the model is correct: {report:#?}");
+            report.states
+        }
+        "stateright-bfs" => unique_states(system, 1, true, Status::Inside, Way::Steps(steps), threads) as u64,
+        _ => return None,
+    };
+    Some((states, begin.elapsed().as_secs_f64()))
+}
+
 fn ids(count: u64) -> Vec<Id> {
     (1..=count).map(Id).collect()
 }
@@ -80,7 +140,11 @@ fn run<P: Process>(
     ordered: bool,
     alone: Status,
     name: &str,
-) -> Option<(u64, f64)> {
+) -> Option<(u64, f64)>
+where
+    P::Message: Ord,
+    P::Timer: Ord,
+{
     let begin = Instant::now();
     let states = match who {
         "habemus" | "habemus-reduced" => {

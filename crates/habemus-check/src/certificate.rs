@@ -149,6 +149,7 @@ fn header(world: &World, selection: &Selection) -> Value {
             "duplications": budget.duplications,
             "suspicions": budget.suspicions,
             "partitions": budget.partitions,
+            "wrong-timeouts": budget.wrong_timeouts,
         },
         "properties": selection.checked,
     })

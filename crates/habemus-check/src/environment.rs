@@ -1,8 +1,8 @@
 //! What the environment may still do, packed into one word of a state.
 
-use crate::setting::Budget;
+use crate::setting::{Budget, MAX_FAULTS};
 
-/// The remaining budgets, four bits each, and the set of processes that a partition cuts off, eight bits.
+/// The remaining budgets, three bits each, and the set of processes that a partition cuts off, eight bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Environment(pub(crate) u32);
 
@@ -10,13 +10,15 @@ pub(crate) struct Environment(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Crash = 0,
-    Recovery = 4,
-    Loss = 8,
-    Duplication = 12,
-    Suspicion = 16,
-    Partition = 20,
+    Recovery = 3,
+    Loss = 6,
+    Duplication = 9,
+    Suspicion = 12,
+    Partition = 15,
+    WrongTimeout = 18,
 }
 
+const MAX: u32 = MAX_FAULTS as u32;
 const GROUP: u32 = 24;
 /// Partitions are explored for at most this many processes.
 pub(crate) const MAX_PARTITIONED: usize = 8;
@@ -30,14 +32,14 @@ impl Environment {
             (Fault::Duplication, budget.duplications),
             (Fault::Suspicion, budget.suspicions),
             (Fault::Partition, budget.partitions),
+            (Fault::WrongTimeout, budget.wrong_timeouts),
         ];
-        Environment(
-            all.iter().fold(0, |word, (fault, count)| word | (u32::from(*count) & 15) << *fault as u32),
-        )
+        let counted = |word, (fault, count): &(Fault, u8)| word | (u32::from(*count) & MAX) << *fault as u32;
+        Environment(all.iter().fold(0, counted))
     }
 
     pub(crate) fn left(self, fault: Fault) -> u32 {
-        (self.0 >> fault as u32) & 15
+        (self.0 >> fault as u32) & MAX
     }
 
     /// The environment after one such fault; there must be one left.
@@ -89,11 +91,11 @@ mod tests {
 
     #[test]
     fn a_fault_uses_its_own_budget_only() {
-        let budget = Budget { crashes: 2, losses: 15, partitions: 1, ..Budget::default() };
+        let budget = Budget { crashes: 2, losses: MAX_FAULTS, partitions: 1, ..Budget::default() };
         let environment = Environment::new(&budget).after(Fault::Crash).after(Fault::Loss);
         let left =
             [Fault::Crash, Fault::Recovery, Fault::Loss, Fault::Partition].map(|f| environment.left(f));
-        assert_eq!(left, [1, 0, 14, 1]);
+        assert_eq!(left, [1, 0, MAX - 1, 1]);
         let cut = environment.after(Fault::Partition).with_group(0b101);
         assert_eq!((cut.left(Fault::Partition), cut.group()), (0, 0b101));
         assert!(cut.links(0, 2) && !cut.links(0, 1));

@@ -33,6 +33,7 @@ pub(crate) fn fit(facts: &SystemFacts, setting: &Setting) -> Result<Setting, Che
         budget.duplications,
         budget.suspicions,
         budget.partitions,
+        budget.wrong_timeouts,
     ];
     if let Some(faults) = budgets.iter().find(|budget| **budget > MAX_FAULTS) {
         return unfit(format!("at most {MAX_FAULTS} faults of a kind can be explored, not {faults}"));
@@ -45,6 +46,9 @@ pub(crate) fn fit(facts: &SystemFacts, setting: &Setting) -> Result<Setting, Che
     }
     if budget.partitions > 0 && count > MAX_PARTITIONED {
         return unfit(format!("partitions of at most {MAX_PARTITIONED} processes can be explored"));
+    }
+    if budget.wrong_timeouts > 0 && !setting.timers.have_order() && !facts.synchronous {
+        return unfit("a timer runs out too early only where messages come before timers".to_owned());
     }
     if facts.one_shot && setting.start == Start::EveryChoice && count > MAX_STARTERS {
         return unfit(format!("name those who start: there are too many choices among {count} processes"));

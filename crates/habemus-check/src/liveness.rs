@@ -405,7 +405,8 @@ fn is_ordinary(transition: Transition) -> bool {
         | TransitionKind::Client
         | TransitionKind::Timer { .. }
         | TransitionKind::Heal => true,
-        TransitionKind::Crash { .. }
+        TransitionKind::WrongTimeout(_)
+        | TransitionKind::Crash { .. }
         | TransitionKind::Halfway { .. }
         | TransitionKind::Recover
         | TransitionKind::Suspect(_)

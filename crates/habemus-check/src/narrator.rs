@@ -91,6 +91,7 @@ impl<'a> Narrator<'a> {
                     self.now += elapsed;
                     self.happen(actor, Cause::Timer(timer), step.choice);
                 }
+                TransitionKind::WrongTimeout(timer) => self.happen(actor, Cause::Timer(timer), step.choice),
                 TransitionKind::Halfway { timer, elapsed, kept } => {
                     self.now += elapsed;
                     self.kept = Some(kept);

@@ -101,6 +101,8 @@ pub(crate) enum TransitionKind {
         /// The nanoseconds that everybody waits before.
         elapsed: u64,
     },
+    /// A timer runs out too early: messages are still under way, or other timers have shorter to go.
+    WrongTimeout(u32),
     Crash {
         forever: bool,
     },

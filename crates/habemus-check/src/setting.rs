@@ -200,15 +200,26 @@ impl Timers {
 impl Setting {
     /// What may go wrong among so many processes that solve this problem.
     pub fn circumstances(&self, problem: ProblemKind, processes: usize) -> Circumstances {
-        let Budget { crashes, recoveries, amnesia, losses, duplications, suspicions, partitions } =
-            self.budget;
+        let Budget {
+            crashes,
+            recoveries,
+            amnesia,
+            losses,
+            duplications,
+            suspicions,
+            partitions,
+            wrong_timeouts,
+        } = self.budget;
         let speed = self.timers.speed();
         let drift = speed.map_or(0, |speed| speed.drift);
         // By clocks, clients take as long as they like.
         let may_stay = speed.is_some() && problem == ProblemKind::MutualExclusion;
         let faults = [
             (self.order == DeliveryOrder::Any, Fault::Reordering),
-            (self.timers == Timers::AnyTime || drift > KNOWN_DRIFT, Fault::WrongTimeouts),
+            (
+                self.timers == Timers::AnyTime || wrong_timeouts > 0 || drift > KNOWN_DRIFT,
+                Fault::WrongTimeouts,
+            ),
             (drift > 0, Fault::Drift),
             (self.timers == Timers::LateClients || may_stay, Fault::LateHolder),
             (crashes > 0, Fault::Crash),
@@ -246,10 +257,12 @@ pub struct Budget {
     pub suspicions: u8,
     /// Partitions into two groups; each heals in the end.
     pub partitions: u8,
+    /// Timers that run out too early, where messages come before timers.
+    pub wrong_timeouts: u8,
 }
 
 /// No budget can be greater.
-pub const MAX_FAULTS: u8 = 15;
+pub const MAX_FAULTS: u8 = 7;
 
 impl Budget {
     /// Whether nothing goes wrong.

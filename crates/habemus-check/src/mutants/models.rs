@@ -1,5 +1,7 @@
 //! The models in which the mutants of an algorithm are tried: many small ones.
 
+use std::collections::BTreeMap;
+
 use habemus::catalogue::Entry;
 use habemus::{Address, ProblemKind};
 
@@ -20,21 +22,49 @@ pub(super) fn models(entry: &'static Entry) -> Vec<Model> {
         Model { name: format!("that of {mutant}"), setting, ..model }
     }));
     let usual = Timers::usual(entry);
-    for fault in FAULTS.into_iter().filter(|fault| *fault != Fault::WrongTimeouts) {
+    // What is set otherwise somewhere in the table is put to every fault as well.
+    let mut options = vec![BTreeMap::new()];
+    for model in &models {
+        if !options.contains(&model.options) {
+            options.push(model.options.clone());
+        }
+    }
+    for (options, fault) in options.iter().flat_map(|options| FAULTS.map(|fault| (options, fault))) {
         for (processes, starters) in [(2, 0..2), (3, 0..1), (3, 2..3), (3, 0..3)] {
             // Who asks is everybody, or this one.
             let asking: Vec<Address> = starters.map(Address).collect();
-            for timers in [usual, Timers::MessagesFirst] {
+            // Where timers run out at any time, none is wrong.
+            let all = [usual, Timers::MessagesFirst, Timers::LateClients].into_iter();
+            let may_be = |timers: &Timers| match timers {
+                Timers::AnyTime => fault != Fault::WrongTimeouts,
+                // Who stays inside while time passes is of interest where there are timeouts.
+                Timers::LateClients => !options.is_empty() && entry.problem == ProblemKind::MutualExclusion,
+                _ => true,
+            };
+            for timers in all.filter(may_be) {
                 let mut model = small(entry, fault, processes, &asking, timers);
-                if model.setting.timers == Timers::MessagesFirst && usual == Timers::AnyTime {
-                    model.name.push_str(", messages first");
+                model.options.clone_from(options);
+                model.name.extend(options.iter().map(|(name, value)| format!(", {name} = {value}")));
+                match timers {
+                    Timers::MessagesFirst if usual == Timers::AnyTime => {
+                        model.name.push_str(", messages first");
+                    }
+                    Timers::LateClients => model.name.push_str(", late clients"),
+                    _ => {}
                 }
-                let is_new = models.iter().all(|known| {
-                    (&known.ids, &known.options, &known.setting)
-                        != (&model.ids, &model.options, &model.setting)
-                });
-                if is_new {
-                    models.push(model);
+                // Where the first process may crash, nothing may be left that could be kept.
+                let last = Address(processes as u32 - 1);
+                let spared = model.clone().with(|setting| setting.faulty = vec![last]);
+                let spared = Model { name: format!("{}, only the last", model.name), ..spared };
+                let crashes = model.setting.budget.crashes > 0;
+                for model in [Some(model), Some(spared).filter(|_| crashes)].into_iter().flatten() {
+                    let is_new = models.iter().all(|known| {
+                        (&known.ids, &known.options, &known.setting)
+                            != (&model.ids, &model.options, &model.setting)
+                    });
+                    if is_new {
+                        models.push(model);
+                    }
                 }
             }
         }
@@ -60,7 +90,11 @@ fn small(entry: &Entry, fault: Fault, processes: u64, asking: &[Address], timers
     let mut small = model(entry.name, processes);
     small.name = format!("n = {processes}, {} begin, {}", asking.len(), fault.name());
     small.setting.timers = timers;
-    fault.allow(&mut small.setting);
+    match fault {
+        // As often as that all runs can be covered.
+        Fault::WrongTimeouts => small.setting.budget.wrong_timeouts = 2,
+        fault => fault.allow(&mut small.setting),
+    }
     small.setting.properties = Properties::All;
     match entry.problem {
         ProblemKind::MutualExclusion => {

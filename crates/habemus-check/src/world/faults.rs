@@ -28,6 +28,9 @@ impl Worker<'_> {
                 _ => {}
             }
         }
+        if environment.left(Fault::WrongTimeout) > 0 {
+            self.time_out_wrongly(state, environment, out)?;
+        }
         if environment.left(Fault::Suspicion) > 0 {
             self.suspect_falsely(state, environment, out)?;
         }
@@ -114,6 +117,28 @@ impl Worker<'_> {
             self.take_back(Suspicion::Suspect(Address(address as u32)));
             self.tell_others(address, Suspicion::Restore(Address(address as u32)));
             self.emit(out, address, TransitionKind::Recover, choice);
+        }
+        Ok(())
+    }
+
+    /// Any timer that runs may run out at once, and no time passes.
+    fn time_out_wrongly(
+        &mut self,
+        state: &[u32],
+        environment: Environment,
+        out: &mut Successors,
+    ) -> Result<(), Trouble> {
+        let after = environment.after(Fault::WrongTimeout);
+        let system = &self.world.system;
+        for address in 0..self.world.processes {
+            let (local, inbox) = situation(state, address);
+            for timer in system.timers(local).iter().map(|running| running.timer) {
+                for (choice, index) in self.reflexes.of(local, Cause::Timer(timer))?.enumerate() {
+                    self.begin_in(state, after);
+                    self.apply(address, inbox, self.reflexes.at(index), after);
+                    self.emit(out, address, TransitionKind::WrongTimeout(timer), choice);
+                }
+            }
         }
         Ok(())
     }

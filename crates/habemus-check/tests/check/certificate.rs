@@ -46,6 +46,7 @@ fn models() -> Vec<(&'static str, Model)> {
             model("suzuki-kasami", 2).with(two_entries).with(|s| s.budget.duplications = 1),
         ),
         ("a false suspicion", model("bully", 2).all_start().with(timely).with(|s| s.budget.suspicions = 1)),
+        ("a wrong timeout", model("bully", 2).all_start().with(timely).with(|s| s.budget.wrong_timeouts = 1)),
         ("a partition", model("chang-roberts", 3).all_start().with(|s| s.budget.partitions = 1)),
         ("a crash in a pulse", model("flood-set", 3).all_start().with(|s| s.budget.crashes = 1)),
         ("timers at any time", model("coordinator", 2).option("timeout", "20ms").with(two_entries)),

@@ -19,6 +19,7 @@ fn every_algorithm_has_the_same_verdicts_with_and_without_reduction_under_faults
         Budget { losses: 1, ..nothing },
         Budget { duplications: 1, ..nothing },
         Budget { partitions: 1, ..nothing },
+        Budget { wrong_timeouts: 1, ..nothing },
     ];
     let mut compared = 0;
     for entry in ENTRIES {
@@ -73,4 +74,27 @@ fn the_best_live_process_leads_in_the_end_whatever_happened_before() {
             "{algorithm} {budget:?}"
         );
     }
+}
+
+/// A timer of the bully's that runs out too early makes two leaders, as it does where timers run out at any time; and as
+/// that happens so often and not more often, every run is covered, and what must happen in the end does.
+#[test]
+fn wrong_timeouts_are_spent_like_other_faults() {
+    let timely = |timeouts| {
+        model("bully", 3).all_start().with(|setting| {
+            (setting.timers, setting.keep_going) = (Timers::MessagesFirst, true);
+            setting.properties = Properties::Named(vec!["uniqueness".to_owned(), "agreement".to_owned()]);
+            setting.budget.wrong_timeouts = timeouts;
+        })
+    };
+    assert!(timely(0).run().holds());
+    let once = timely(1).run();
+    let untimely = timely(0).property("uniqueness").with(|setting| {
+        (setting.timers, setting.keep_going) = (Timers::AnyTime, false);
+    });
+    let steps = |report: &CheckReport| report.property("uniqueness").and_then(|line| line.steps);
+    assert_eq!((steps(&once), steps(&untimely.run())), (Some(3), Some(3)));
+    assert_eq!(once.extent, Extent::Complete);
+    assert_eq!(once.property("agreement").map(|line| line.verdict), Some(CheckVerdict::Holds));
+    assert!(timely(1).with(|setting| setting.timers = Timers::AnyTime).try_run().is_err());
 }

@@ -1,11 +1,13 @@
 //! Stateright counts the same states.
 
+use habemus::agreement::paxos::{self, Paxos};
 use habemus::election::chang_roberts::{self, ChangRoberts};
+use habemus::election::majority::{self, Majority};
 use habemus::mutex::lamport::{self, Lamport};
 use habemus::mutex::ricart_agrawala::{self, RicartAgrawala};
 use habemus::topology::{Complete, Ring};
 use habemus::{Id, Process, Status, System};
-use habemus_check::DeliveryOrder;
+use habemus_check::{DeliveryOrder, Extent};
 
 use crate::help::{Model, model};
 use crate::rival::{Way, unique_states};
@@ -26,6 +28,7 @@ fn ours(model: Model, wants: u32, ordered: bool, property: &str) -> u64 {
 fn theirs<P: Process>(system: &System<P>, wants: u32, ordered: bool, alone: Status) -> u64
 where
     P::Message: Ord,
+    P::Timer: Ord,
 {
     let [breadth, depth] = [Way::BreadthFirst, Way::DepthFirst]
         .map(|way| unique_states(system.clone(), wants, ordered, alone, way, 1) as u64);
@@ -82,4 +85,27 @@ fn ricart_agrawala_has_as_many_states_as_stateright_says() {
             assert_eq!(ours, theirs, "{count} {ordered}");
         }
     }
+}
+
+/// Both set timers, which run out at any time, and have no end of states: so many steps are taken.
+#[test]
+fn majority_and_paxos_have_as_many_states_within_some_steps_as_stateright_says() {
+    let majority: System<Majority> = System::new(Complete::new(3), ids(3), majority::Config::default())
+        .expect("the network is well formed");
+    let paxos: System<Paxos> =
+        System::new(Complete::new(3), ids(3), paxos::Config::default()).expect("the network is well formed");
+    let within = |algorithm, property, steps| {
+        let report = model(algorithm, 3).property(property).all_start().with(|setting| {
+            (setting.reduction, setting.symmetry, setting.liveness) = (false, false, false);
+            setting.max_depth = Some(steps);
+        });
+        let report = report.run();
+        assert_eq!(report.extent, Extent::Bounded);
+        report.states
+    };
+    let theirs = unique_states(majority, 1, true, Status::Leading, Way::Steps(4), 1) as u64;
+    assert_eq!(within("majority", "uniqueness", 4), theirs);
+    // Nobody is inside anything here: nothing is asked of stateright but to count.
+    let theirs = unique_states(paxos, 1, true, Status::Inside, Way::Steps(6), 1) as u64;
+    assert_eq!(within("paxos", "agreement", 6), theirs);
 }

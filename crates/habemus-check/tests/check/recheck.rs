@@ -36,6 +36,7 @@ struct Budget {
     duplications: u64,
     suspicions: u64,
     partitions: u64,
+    wrong_timeouts: u64,
 }
 
 struct Local {
@@ -114,6 +115,7 @@ impl Certificate {
                 duplications: number(&budget["duplications"])?,
                 suspicions: number(&budget["suspicions"])?,
                 partitions: number(&budget["partitions"])?,
+                wrong_timeouts: number(&budget["wrong-timeouts"])?,
             },
             properties: header["properties"].as_array().into_iter().flatten().map(word).collect(),
             locals: HashMap::new(),
@@ -400,6 +402,17 @@ impl Certificate {
                     }
                     self.take_back(&mut next, "suspect", address);
                     self.tell_others(&mut next, "restore", address)?;
+                    steps.push(next);
+                }
+            }
+        }
+        for address in (0..n).filter(|_| left.wrong_timeouts > 0) {
+            let number = state.locals[address];
+            for &(timer, ..) in &self.local(number)?.timers {
+                for reaction in self.reactions(number, "timer", timer)? {
+                    let mut next = state.clone();
+                    next.left.wrong_timeouts -= 1;
+                    self.react(&mut next, address, reaction)?;
                     steps.push(next);
                 }
             }

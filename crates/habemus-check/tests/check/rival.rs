@@ -8,7 +8,7 @@ use habemus::{Address, Context, Effect, Problem, Process, Status, Step, System};
 use stateright::actor::{Actor, ActorModel, Id, Network, Out, model_timeout};
 use stateright::{Checker, Expectation, Model};
 
-/// A process with its client, who asks whenever it can: a timer of stateright stands for the client's wish.
+/// A process with its client, who asks whenever it can.
 #[derive(Clone)]
 pub(crate) struct Wrapped<P: Process> {
     system: Arc<System<P>>,
@@ -21,6 +21,13 @@ pub(crate) struct State<P: Process> {
     process: P,
     pub(crate) status: Status,
     wants: u32,
+}
+
+/// A timer of stateright's: one of the process, or the client's wish.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Alarm<T> {
+    Client,
+    Own(T),
 }
 
 impl<P: Process> Wrapped<P> {
@@ -61,19 +68,21 @@ impl<P: Process> Wrapped<P> {
                         state.status = status;
                     }
                 }
-                _ => unreachable!("these models have no timers and no detectors"),
+                Effect::SetTimer { timer, .. } => out.set_timer(Alarm::Own(timer.clone()), model_timeout()),
+                Effect::CancelTimer(timer) => out.cancel_timer(Alarm::Own(timer.clone())),
+                Effect::Suspicion(_) => unreachable!("these models have no detectors"),
             }
         }
         match Self::wish(state) {
-            Some(_) => out.set_timer((), model_timeout()),
-            None => out.cancel_timer(()),
+            Some(_) => out.set_timer(Alarm::Client, model_timeout()),
+            None => out.cancel_timer(Alarm::Client),
         }
     }
 }
 
 impl<P: Process> Actor for Wrapped<P> {
     type Msg = P::Message;
-    type Timer = ();
+    type Timer = Alarm<P::Timer>;
     type State = State<P>;
     type Storage = ();
     type Random = ();
@@ -101,7 +110,16 @@ impl<P: Process> Actor for Wrapped<P> {
         self.handle(id, state, out, |process, cx| process.on_message(from, message, cx));
     }
 
-    fn on_timeout(&self, id: Id, state: &mut Cow<'_, State<P>>, (): &(), out: &mut Out<Self>) {
+    fn on_timeout(
+        &self,
+        id: Id,
+        state: &mut Cow<'_, State<P>>,
+        alarm: &Alarm<P::Timer>,
+        out: &mut Out<Self>,
+    ) {
+        if let Alarm::Own(timer) = alarm {
+            return self.handle(id, state, out, |process, cx| process.on_timer(timer.clone(), cx));
+        }
         let Some((command, wants)) = Self::wish(state) else { return };
         let inner = state.to_mut();
         inner.wants = wants;
@@ -117,6 +135,8 @@ impl<P: Process> Actor for Wrapped<P> {
 pub(crate) enum Way {
     BreadthFirst,
     DepthFirst,
+    /// Breadth first, so many steps far.
+    Steps(u32),
 }
 
 /// How many distinct states stateright finds, where each client has `wants` things to begin and no two
@@ -131,6 +151,7 @@ pub(crate) fn unique_states<P: Process>(
 ) -> usize
 where
     P::Message: Ord,
+    P::Timer: Ord,
 {
     let count = system.len();
     let actor = Wrapped { system: Arc::new(system), wants };
@@ -145,6 +166,8 @@ where
     match way {
         Way::BreadthFirst => finished(&checker.spawn_bfs().join()),
         Way::DepthFirst => finished(&checker.spawn_dfs().join()),
+        // It counts the initial state as a step.
+        Way::Steps(steps) => finished(&checker.target_max_depth(steps as usize + 1).spawn_bfs().join()),
     }
 }
 

@@ -82,6 +82,9 @@ pub(crate) struct Check {
     /// How many suspicions of live processes by the oracle detector.
     #[arg(long, value_name = "N", help_heading = "Faults", value_parser = fault())]
     suspicions: Option<u8>,
+    /// How many timers run out too early, where messages come before timers.
+    #[arg(long, value_name = "N", help_heading = "Faults", value_parser = fault())]
+    wrong_timeouts: Option<u8>,
     /// How many partitions into two groups; each heals in the end.
     #[arg(long, value_name = "N", help_heading = "Faults", value_parser = fault())]
     partitions: Option<u8>,
@@ -266,6 +269,7 @@ impl Check {
         budget.duplications = self.duplication.unwrap_or(budget.duplications);
         budget.suspicions = self.suspicions.unwrap_or(budget.suspicions);
         budget.partitions = self.partitions.unwrap_or(budget.partitions);
+        budget.wrong_timeouts = self.wrong_timeouts.unwrap_or(budget.wrong_timeouts);
         if self.all_properties {
             setting.properties = Properties::All;
         } else if !self.property.is_empty() {
@@ -422,6 +426,7 @@ pub(crate) fn faults(budget: &Budget) -> String {
         (budget.duplications, "duplication", "duplications", ""),
         (budget.suspicions, "false suspicion", "false suspicions", ""),
         (budget.partitions, "partition", "partitions", ""),
+        (budget.wrong_timeouts, "wrong timeout", "wrong timeouts", ""),
     ];
     let said: Vec<String> = all
         .iter()
