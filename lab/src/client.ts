@@ -1,6 +1,9 @@
 // The page's end of the line to the engine. If the engine stops, another one takes its place and goes where it was.
 import type { Answer, Wish } from "./model";
 
+/// What is shown where nothing else is asked for.
+export const FIRST = "e=s1-chang-roberts";
+
 type Pending = { resolve: (answer: Answer) => void; wish: string };
 
 export class Client {
@@ -38,8 +41,14 @@ export class Client {
     for (const { resolve } of this.pending.values()) resolve({});
     this.pending.clear();
     this.start();
+    // Where an engine has stopped twice, no third one is sent.
+    const link = this.link;
+    this.link = "";
     for (const wish of this.prologue) await this.ask(wish);
-    if (this.link) this.crashed(await this.ask({ wish: "open", link: this.link }));
+    const answer = await this.ask({ wish: "open", link: link || FIRST });
+    if (!answer.frame) return;
+    this.link = link;
+    this.crashed(answer);
   }
 
   ask(wish: Wish | "panic"): Promise<Answer> {

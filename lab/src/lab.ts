@@ -1,5 +1,5 @@
 // What the page knows, and what it asks of the engine. Everything that is decided is decided there.
-import { Client } from "./client";
+import { Client, FIRST } from "./client";
 import type { Action, Answer, Cone, Frame, Wish } from "./model";
 
 export interface Menu {
@@ -28,8 +28,6 @@ export interface State {
   /// Counts whatever changes what the diagram shows.
   revision: number;
 }
-
-const FIRST = "e=s1-chang-roberts";
 
 export class Lab {
   state: State = {
@@ -77,8 +75,10 @@ export class Lab {
     this.take(await this.client.introduce({ wish: "exhibits", exhibits }));
     if (navigator.language.startsWith("pt")) this.take(await this.client.ask({ wish: "speak", language: "pt" }));
     await this.follow(location.hash || `#${FIRST}`);
-    window.addEventListener("hashchange", () => {
-      if (location.hash.slice(1) !== this.written) void this.follow(location.hash);
+    // What the address is by now may be what the page has written meanwhile.
+    window.addEventListener("hashchange", ({ newURL }) => {
+      const link = new URL(newURL).hash;
+      if (link.slice(1) !== this.written) void this.follow(link);
     });
   }
 

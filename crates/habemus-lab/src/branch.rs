@@ -8,8 +8,10 @@ use crate::error::LabError;
 
 /// Events between two states that are kept: to go back is to begin at one of them and go on from there.
 const BETWEEN: u64 = 2_000;
-/// No branch is followed beyond so many events: the page would hold them all.
+/// No branch is followed beyond so many events: the page holds them all,
 const MAX_EVENTS: u64 = 400_000;
+/// and in a large system each with a clock that has a number for every process.
+const MAX_NUMBERS: u64 = 4_000_000;
 
 /// One way that an experiment went.
 pub struct Branch {
@@ -105,7 +107,7 @@ impl Branch {
     /// Goes on until so many events are known, if there are so many; says whether there were.
     pub fn explore(&mut self, events: u64) -> bool {
         while self.known() < events {
-            if self.known() >= MAX_EVENTS || !self.tip.step() {
+            if self.is_cut() || !self.tip.step() {
                 return false;
             }
             self.note();
@@ -158,12 +160,12 @@ impl Branch {
 
     /// Whether nothing more comes by itself, or nobody follows it any further.
     pub fn is_over(&self) -> bool {
-        self.tip.stop().is_some() || self.known() >= MAX_EVENTS
+        self.tip.stop().is_some() || self.is_cut()
     }
 
     /// Whether it was left because it became too long.
     pub fn is_cut(&self) -> bool {
-        self.known() >= MAX_EVENTS
+        self.known() >= MAX_EVENTS.min(MAX_NUMBERS / self.scenario().ids.len() as u64)
     }
 
     /// The state at the end of what is known.

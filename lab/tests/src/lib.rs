@@ -10,7 +10,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 
 /// Whatever must happen has happened by then, or never will.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Where the page is served: it is built and served once for all tests.
 pub fn address() -> &'static str {

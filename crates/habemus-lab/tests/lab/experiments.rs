@@ -190,3 +190,13 @@ fn a_long_run_is_followed_to_its_limit_and_any_moment_of_it_is_found_again() {
     let again = bench.done(&json!({ "wish": "seek", "to": middle }));
     assert_eq!(there["fingerprint"], again["fingerprint"]);
 }
+
+#[test]
+fn a_run_among_many_is_left_before_it_fills_the_memory() {
+    let mut bench = Bench::new();
+    bench
+        .done(&json!({ "wish": "open", "algorithm": { "name": "all-to-all", "processes": 200, "seed": 1 } }));
+    let end = bench.end();
+    assert_eq!(end["cursor"], json!(20_000));
+    assert_eq!(end["over"], json!("so many events are followed and no more"));
+}
