@@ -96,7 +96,7 @@ fn engine(places: &Places) -> Result<(), String> {
         return Ok(());
     }
     let mut bindgen = Bindgen::new();
-    bindgen.input_path(&module).out_name("engine").typescript(true);
+    bindgen.input_path(&module).out_name("engine").typescript(true).remove_name_section(true);
     let bound_as_module = bindgen.web(true).map_err(|error| format!("binding the engine: {error:#}"))?;
     bound_as_module.generate(&bound).map_err(|error| format!("binding the engine: {error:#}"))
 }
