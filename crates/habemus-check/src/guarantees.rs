@@ -15,7 +15,7 @@ use crate::error::CheckError;
 use crate::handle::CheckHandle;
 use crate::report::{CheckReport, CheckVerdict, CheckedProperty, Extent};
 use crate::selection::NEED_CLOCKS;
-use crate::setting::{Properties, Setting, Start, Timers};
+use crate::setting::{ANY_NUMBER, Properties, Setting, Start, Timers};
 
 mod cases;
 mod faults;
@@ -32,6 +32,10 @@ pub const PROBLEMS: [ProblemKind; 3] =
     [ProblemKind::Election, ProblemKind::MutualExclusion, ProblemKind::Agreement];
 /// The states after which a row is left open.
 const MAX_STATES: u64 = 1_500_000;
+/// Who trusts no timer, but sets timers that send for ever, and the states after which its rows are left open. With timers
+/// at any time there is no end of states; so messages come before timers here, and there is a row in which two timers
+/// run out too early.
+const ENDLESS_TIMERS: [(&str, u64); 2] = [("majority", 2_500_000), ("quorum", MAX_STATES)];
 /// How often each client of a lock enters: what is left over of one entry meets the next.
 const LOCK_ENTRIES: u32 = 2;
 /// A row with at most so many states is quick: tests recheck it.
@@ -96,12 +100,11 @@ enum Kind {
 pub fn models() -> Vec<Model> {
     let mut models = Vec::new();
     for entry in ENTRIES.iter().filter(|entry| PROBLEMS.contains(&entry.problem)) {
-        let usual = Timers::usual(entry);
         let of_entry = |variant, kind| Model { entry, variant, kind };
         // What an agreement must withstand is no matter of crashes alone: it has cases of its own.
         if entry.problem != ProblemKind::Agreement {
             // Timers that are never trusted cannot be wrong, and pulses are not late.
-            let is_trusting = usual == Timers::MessagesFirst && !entry.is_synchronous();
+            let is_trusting = timers(entry) == Timers::MessagesFirst && !entry.is_synchronous();
             let can_be = |fault: &Fault| *fault != Fault::WrongTimeouts || is_trusting;
             let faults = FAULTS.into_iter().filter(can_be);
             models.extend(faults.map(|fault| of_entry(None, Kind::Fault(fault))));
@@ -112,6 +115,12 @@ pub fn models() -> Vec<Model> {
         models.extend(cases.map(|case| of_entry(None, Kind::Case(case))));
     }
     models
+}
+
+/// When timers run out in the rows of an algorithm.
+fn timers(entry: &Entry) -> Timers {
+    let is_endless = ENDLESS_TIMERS.iter().any(|(name, _)| *name == entry.name);
+    if is_endless { Timers::MessagesFirst } else { Timers::usual(entry) }
 }
 
 /// The variants of an algorithm, the usual one and the mutants aside: the notes' own versions among them.
@@ -164,9 +173,9 @@ impl Model {
         let may_enter_once = matches!(self.kind, Kind::Fault(_)) && setting.entries == LOCK_ENTRIES;
         let once = Setting { entries: 1, ..setting };
         let once = if is_open && may_enter_once { Some(decide(&request, &once, handle)?) } else { None };
-        let is_proved_once = |name: &str| {
+        let is_once = |name: &str, verdict: CheckVerdict| {
             let line = once.as_ref().and_then(|once| once.property(name));
-            line.is_some_and(|line| line.verdict == CheckVerdict::Holds)
+            line.is_some_and(|line| line.verdict == verdict)
         };
         let cells = report.properties.iter().filter_map(|line| {
             let cell = match line.verdict {
@@ -175,7 +184,10 @@ impl Model {
                     Cell::Refuted(line.steps.unwrap_or(0))
                 }
                 CheckVerdict::Violated => Cell::RefutedWithin(line.steps.unwrap_or(0)),
-                CheckVerdict::NotFound if is_proved_once(&line.name) => Cell::ProvedOnce,
+                CheckVerdict::NotFound if is_once(&line.name, CheckVerdict::Holds) => Cell::ProvedOnce,
+                CheckVerdict::NotFound if is_once(&line.name, CheckVerdict::DoesNotApply) => {
+                    Cell::DoesNotApply
+                }
                 CheckVerdict::NotFound => Cell::Open,
                 CheckVerdict::DoesNotApply => Cell::DoesNotApply,
                 CheckVerdict::NotCovered => return None,
@@ -214,11 +226,15 @@ impl Model {
             Kind::Fault(fault) => fault.flags(),
             Kind::Case(case) => case.flags,
         };
+        let timers = match self.kind {
+            Kind::Fault(_) if timers(self.entry) != Timers::usual(self.entry) => " --timers messages-first",
+            _ => "",
+        };
         let entries = match self.setting().entries {
             entries if matches!(self.kind, Kind::Fault(_)) && entries > 1 => format!(" --entries {entries}"),
             _ => String::new(),
         };
-        format!("habemus check {} {ids}{options}{start}{entries}{flags}", self.entry.name)
+        format!("habemus check {} {ids}{options}{start}{timers}{entries}{flags}", self.entry.name)
     }
 
     fn request<'a>(&self, options: &'a BTreeMap<String, String>) -> Request<'a> {
@@ -259,7 +275,10 @@ impl Model {
             Kind::Fault(_) | Kind::Case(_) => everybody(),
         };
         let mut setting = Setting {
-            timers: Timers::usual(self.entry),
+            timers: match self.kind {
+                Kind::Fault(_) => timers(self.entry),
+                Kind::Case(_) => Timers::usual(self.entry),
+            },
             start,
             entries: match self.kind {
                 Kind::Fault(_) if self.entry.problem == ProblemKind::MutualExclusion => LOCK_ENTRIES,
@@ -267,7 +286,10 @@ impl Model {
             },
             properties: Properties::All,
             keep_going: true,
-            max_states: Some(MAX_STATES),
+            max_states: match (self.kind, ENDLESS_TIMERS.iter().find(|(name, _)| *name == self.entry.name)) {
+                (Kind::Fault(_), Some((_, max_states))) => Some(*max_states),
+                _ => Some(MAX_STATES),
+            },
             ..Setting::default()
         };
         match self.kind {
@@ -282,7 +304,9 @@ impl Model {
 fn decide(request: &Request<'_>, setting: &Setting, handle: &CheckHandle) -> Option<CheckReport> {
     let mut report = checked(request, setting, handle)?;
     // To track which request happened before which makes more states: it is done for what needs it, one by one.
-    let needs_clocks = |line: &&mut CheckedProperty| NEED_CLOCKS.contains(&line.name.as_str());
+    // With any number of entries, which happened before which has no end.
+    let has_end = setting.entries != ANY_NUMBER;
+    let needs_clocks = |line: &&mut CheckedProperty| has_end && NEED_CLOCKS.contains(&line.name.as_str());
     for line in report.properties.iter_mut().filter(needs_clocks) {
         let alone = Properties::Named(vec![line.name.clone()]);
         let apart = Setting { properties: alone, clocks: true, ..setting.clone() };

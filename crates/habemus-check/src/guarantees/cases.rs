@@ -39,36 +39,6 @@ pub const CASES: &[Case] = &[
     },
     Case {
         algorithm: "majority",
-        name: "messages before timers",
-        ids: &[1, 2, 3],
-        options: &[],
-        flags: " --start all --timers messages-first",
-        change: |setting| timely(setting, 1_000_000),
-    },
-    Case {
-        algorithm: "majority",
-        name: "a crash, messages before timers",
-        ids: &[1, 2, 3],
-        options: &[],
-        flags: " --start all --timers messages-first --crashes 1",
-        change: |setting| {
-            timely(setting, 10_000_000);
-            setting.budget.crashes = 1;
-        },
-    },
-    Case {
-        algorithm: "majority",
-        name: "a lost message, messages before timers",
-        ids: &[1, 2, 3],
-        options: &[],
-        flags: " --start all --timers messages-first --loss 1",
-        change: |setting| {
-            timely(setting, 10_000_000);
-            setting.budget.losses = 1;
-        },
-    },
-    Case {
-        algorithm: "majority",
         name: "no pre-vote, a crash and recovery, messages before timers",
         ids: &[1, 2, 3],
         options: &[("pre-vote", "false")],
@@ -344,6 +314,18 @@ pub const CASES: &[Case] = &[
     },
     Case {
         algorithm: "paxos",
+        name: "1 proposes, a crash and recovery, messages before timers",
+        ids: &[1, 2, 3],
+        options: &[],
+        flags: " --start 1 --timers messages-first --crashes 1 --recoveries 1",
+        change: |setting| {
+            commanded(setting);
+            timely(setting, 4_000_000);
+            (setting.budget.crashes, setting.budget.recoveries) = (1, 1);
+        },
+    },
+    Case {
+        algorithm: "paxos",
         name: "a lost message, messages before timers",
         ids: &[1, 2, 3],
         options: &[],
@@ -388,11 +370,14 @@ pub const CASES: &[Case] = &[
     },
     Case {
         algorithm: "paxos",
-        name: "timers at any time",
+        name: "two wrong timeouts, messages before timers",
         ids: &[1, 2, 3],
         options: &[],
-        flags: " --start all --states 50000",
-        change: |_| {},
+        flags: " --start all --timers messages-first --wrong-timeouts 2",
+        change: |setting| {
+            timely(setting, 500_000);
+            setting.budget.wrong_timeouts = 2;
+        },
     },
 ];
 
@@ -414,7 +399,7 @@ fn timed(setting: &mut Setting, percent: u32, delay: u64) {
     setting.timers = Timers::Timed(Speed { drift: percent * 10_000, delay });
 }
 
-/// The first process commands.
+/// The first process commands, or proposes alone.
 fn commanded(setting: &mut Setting) {
     setting.start = crate::setting::Start::These(vec![Address(0)]);
 }

@@ -1,6 +1,6 @@
 //! What may go wrong in a row of the table.
 
-use crate::setting::{DeliveryOrder, Setting, Timers};
+use crate::setting::{DeliveryOrder, Setting};
 
 /// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub enum Fault {
     None,
     /// Messages on a link overtake each other.
     Reordering,
-    /// Timers run out at any time, whatever they were set for.
+    /// Twice a timer runs out too early.
     WrongTimeouts,
     /// A process crashes.
     Crash,
@@ -47,7 +47,7 @@ impl Fault {
         match self {
             Fault::None => "none",
             Fault::Reordering => "reordered messages",
-            Fault::WrongTimeouts => "wrong timeouts",
+            Fault::WrongTimeouts => "two wrong timeouts",
             Fault::Crash => "a crash",
             Fault::CrashAndRecovery => "a crash and recovery",
             Fault::CrashAndAmnesia => "a crash and amnesia",
@@ -63,7 +63,7 @@ impl Fault {
         match self {
             Fault::None => "",
             Fault::Reordering => " --order any",
-            Fault::WrongTimeouts => " --timers any",
+            Fault::WrongTimeouts => " --wrong-timeouts 2",
             Fault::Crash => " --crashes 1",
             Fault::CrashAndRecovery => " --crashes 1 --recoveries 1",
             Fault::CrashAndAmnesia => " --crashes 1 --recoveries 1 --amnesia",
@@ -85,7 +85,7 @@ impl Fault {
         match self {
             Fault::None => {}
             Fault::Reordering => setting.order = DeliveryOrder::Any,
-            Fault::WrongTimeouts => setting.timers = Timers::AnyTime,
+            Fault::WrongTimeouts => budget.wrong_timeouts = 2,
             Fault::Crash => budget.crashes = 1,
             Fault::CrashAndRecovery => (budget.crashes, budget.recoveries) = (1, 1),
             Fault::CrashAndAmnesia => (budget.crashes, budget.recoveries, budget.amnesia) = (1, 1, true),
