@@ -79,6 +79,11 @@ impl CliError {
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
                 source.unknown_at(&Location::message(*cue), "kind of message", kind, &known).into()
             }
+            RunError::UnknownKind { kind, known } => {
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                let location = Location::value(format!("expect.messages.{kind}"));
+                source.unknown_at(&location, "kind of message", kind, &known).into()
+            }
             RunError::Script(CueError::UnknownProcess { .. }) => {
                 source.error_at(&Location::value("ids"), error.to_string(), None).into()
             }
@@ -119,7 +124,8 @@ impl From<RunError> for CliError {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Setup(error) => error.into(),
-            RunError::Script(CueError::UnknownKind { ref kind, ref known, .. }) => {
+            RunError::Script(CueError::UnknownKind { ref kind, ref known, .. })
+            | RunError::UnknownKind { ref kind, ref known } => {
                 match nearest(kind, known.iter().map(String::as_str)) {
                     Some(near) => CliError::help(error.to_string(), format!("did you mean '{near}'?")),
                     None => CliError::new(error.to_string()),

@@ -51,7 +51,7 @@ impl Meter {
 
 /// What theory says of the worst arrangement, where nothing goes wrong and one starts, or all do, once.
 fn bound(entry: &Entry, scenario: &Scenario) -> Option<habemus::analysis::Bound> {
-    let circumstances = circumstances(scenario);
+    let circumstances = circumstances(scenario, &entry.contract());
     let model = entry.cost_model.as_ref()?;
     if !circumstances.faults.is_empty() || circumstances.down > 0 {
         return None;

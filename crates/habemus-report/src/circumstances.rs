@@ -1,18 +1,20 @@
 //! What goes wrong in a run: what a scenario asks for, or what a trace has recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use habemus::catalogue::{Circumstances, Fault, Faults};
-use habemus_scenario::{Action, MessageFate, RandomFaults, Scenario};
+use habemus::catalogue::{Circumstances, Contract, Fault, Faults};
+use habemus_scenario::{Action, MessageFate, Network, RandomFaults, Scenario, TimeModel};
 use habemus_trace::{Dropped, Happening, Trace};
 
 /// The drift that a model allows where it allows any.
 const DRIFT: f64 = 0.1;
 
-/// What goes wrong in a scenario.
-pub fn circumstances(scenario: &Scenario) -> Circumstances {
+/// What goes wrong in a scenario, for a system that promises this.
+pub fn circumstances(scenario: &Scenario, contract: &Contract) -> Circumstances {
     let mut harm = Harm::new(&scenario.ids);
     let network = &scenario.network;
+    harm.add_if(contract.max_latency.is_some_and(|max| is_slower(network, max)), Fault::WrongTimeouts);
     harm.add_if(!network.fifo, Fault::Reordering);
     harm.add_if(network.loss > 0.0, Fault::Loss);
     harm.add_if(network.duplication > 0.0, Fault::Duplication);
@@ -21,6 +23,18 @@ pub fn circumstances(scenario: &Scenario) -> Circumstances {
         harm.draw(random);
     }
     harm.circumstances()
+}
+
+/// Whether a message may take longer than this.
+fn is_slower(network: &Network, max: Duration) -> bool {
+    let latencies = || network.links.values().chain([&network.latency]);
+    let drawn = || latencies().any(|latency| latency.longest().is_none_or(|longest| longest > max));
+    match network.model {
+        // In pulses everything is in time; and what a script does not call is not late.
+        TimeModel::Synchronous { .. } | TimeModel::Scripted => false,
+        TimeModel::Asynchronous => drawn(),
+        TimeModel::PartiallySynchronous { gst, delta } => drawn() && (delta > max || !gst.is_zero()),
+    }
 }
 
 /// What went wrong in a run that was recorded.
@@ -178,7 +192,8 @@ impl<'a> Harm<'a> {
 
 #[cfg(test)]
 mod tests {
-    use habemus_scenario::{Cue, Occasion};
+    use habemus::catalogue;
+    use habemus_scenario::{Cue, Latency, Occasion};
 
     use super::*;
 
@@ -186,7 +201,29 @@ mod tests {
         let cue =
             |action: &Action| Cue { occasion: Occasion::At(Default::default()), action: action.clone() };
         let script = actions.iter().map(cue).collect();
-        circumstances(&Scenario { ids: vec![1, 2, 3], script, ..Scenario::default() })
+        circumstances(&Scenario { ids: vec![1, 2, 3], script, ..Scenario::default() }, &contract(None))
+    }
+
+    fn contract(max_latency: Option<Duration>) -> Contract {
+        Contract { max_latency, ..catalogue::entry("bully").expect("it is there").contract() }
+    }
+
+    #[test]
+    fn a_message_that_may_take_longer_than_timeouts_allow_makes_them_wrong() {
+        let ms = Duration::from_millis;
+        let faults = |model, latency, max| {
+            let network = Network { model, latency, ..Network::default() };
+            circumstances(&Scenario { network, ..Scenario::default() }, &contract(max)).faults
+        };
+        let (free, late) = (TimeModel::Asynchronous, Faults::of(&[Fault::WrongTimeouts]));
+        let (short, long) = (Latency::Constant(ms(25)), Latency::Constant(ms(26)));
+        assert_eq!(faults(free, short, Some(ms(25))), Faults::NONE);
+        assert_eq!(faults(free, long.clone(), Some(ms(25))), late);
+        assert_eq!(faults(free, long.clone(), None), Faults::NONE);
+        assert_eq!(faults(free, Latency::Exponential { mean: ms(1) }, Some(ms(25))), late);
+        let bounded = |gst, delta| TimeModel::PartiallySynchronous { gst, delta };
+        assert_eq!(faults(bounded(ms(0), ms(25)), long.clone(), Some(ms(25))), Faults::NONE);
+        assert_eq!(faults(bounded(ms(1), ms(25)), long, Some(ms(25))), late);
     }
 
     #[test]

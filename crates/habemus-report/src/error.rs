@@ -26,6 +26,14 @@ pub enum RunError {
     /// Locks with names are asked for what they cannot do.
     #[error("{0}")]
     Names(String),
+    /// An expectation counts messages of a kind that the algorithm does not have.
+    #[error("there are no messages of the kind '{kind}' to be counted; there are: {}", known.join(", "))]
+    UnknownKind {
+        /// The kind.
+        kind: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
     /// An expectation names a property that the problem does not have.
     #[error("{0}")]
     UnknownProperty(#[from] UnknownProperty),

@@ -160,6 +160,17 @@ pub enum Latency {
     },
 }
 
+impl Latency {
+    /// The longest that a message may take; `None` if there is no longest.
+    pub fn longest(&self) -> Option<Duration> {
+        match self {
+            Latency::Constant(always) => Some(*always),
+            Latency::Uniform { max, .. } => Some(*max),
+            Latency::Exponential { .. } | Latency::LogNormal { .. } => None,
+        }
+    }
+}
+
 /// An action and its occasion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cue {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use habemus::analysis::{Again, Arrangement, Bound, CostModel, Start};
 use habemus::catalogue::{self, Claim, Request, SetupError, Shape};
 use habemus::property::End;
+use habemus::{Address, Status};
 use habemus_report::{RunError, Statistics, Stream, Use, pulse};
 use habemus_scenario::{Action, Cue, Network, Occasion, Scenario, Until};
 use serde::Serialize;
@@ -186,6 +187,19 @@ fn measure_all(
     results.into_inner().expect("no thread panics while it holds the lock").into_values().collect()
 }
 
+/// What came of one run.
+struct Measured {
+    statistics: Statistics,
+    leader: Option<u64>,
+}
+
+/// What becomes of the leader of a run on the oracle; of the best, if nobody knows who leads.
+#[derive(Clone, Copy)]
+struct Trouble {
+    leader: Option<u64>,
+    again: Again,
+}
+
 /// One run; of an election that is held again what it adds to the run without it.
 fn measure(
     request: &CostRequest,
@@ -194,13 +208,14 @@ fn measure(
     seed: u64,
     again: Option<Again>,
 ) -> Result<Statistics, CostError> {
-    let before = match again {
-        None => return measure_until(request, model, processes, seed, None),
-        Some(Again::Crash) => None,
-        Some(Again::Recovery) => Some(Again::Crash),
+    let run = |trouble| measure_until(request, model, processes, seed, trouble);
+    let Some(again) = again else { return run(None).map(|measured| measured.statistics) };
+    let calm = run(Some(None))?;
+    let after = |again| run(Some(Some(Trouble { leader: calm.leader, again })));
+    let (before, after) = match again {
+        Again::Crash => (calm.statistics, after(again)?.statistics),
+        Again::Recovery => (after(Again::Crash)?.statistics, after(again)?.statistics),
     };
-    let detected = |until| measure_until(request, model, processes, seed, Some(until));
-    let (before, after) = (detected(before)?, detected(again)?);
     let mut by_kind = after.by_kind;
     for (kind, count) in &before.by_kind {
         by_kind.entry(kind.clone()).and_modify(|all| *all -= count);
@@ -218,8 +233,8 @@ fn measure_until(
     model: &CostModel,
     processes: usize,
     seed: u64,
-    again: Option<Option<Again>>,
-) -> Result<Statistics, CostError> {
+    again: Option<Option<Trouble>>,
+) -> Result<Measured, CostError> {
     let mut layout = Stream::new(seed, Use::Layout);
     let arranged = (model.arrange)(request.arrangement, request.start, processes, &mut layout);
     let ids = |ids: &[habemus::Id]| ids.iter().map(|id| id.0).collect::<Vec<u64>>();
@@ -228,11 +243,12 @@ fn measure_until(
     if !arranged.down.is_empty() {
         script.push(at(Duration::ZERO, Action::Crash(ids(&arranged.down))));
     }
-    if let Some(Some(again)) = again {
-        let best: Vec<u64> = arranged.ids.iter().map(|id| id.0).max().into_iter().collect();
-        script.push(at(CRASH, Action::Crash(best.clone())));
+    if let Some(Some(Trouble { leader, again })) = again {
+        let best = arranged.ids.iter().map(|id| id.0).max();
+        let processes: Vec<u64> = leader.or(best).into_iter().collect();
+        script.push(at(CRASH, Action::Crash(processes.clone())));
         if again == Again::Recovery {
-            script.push(at(RECOVERY, Action::Recover { processes: best, amnesia: false }));
+            script.push(at(RECOVERY, Action::Recover { processes, amnesia: false }));
         }
     }
     let scenario = Scenario {
@@ -261,7 +277,7 @@ fn measure_until(
     let start = ids(&arranged.start);
     let unfinished =
         |why: &str| CostError::Unfinished { processes: scenario.ids.len(), seed, why: why.to_owned() };
-    let prepared = prepare(&asked, &scenario, Purpose::Measure { start: &start });
+    let prepared = prepare(&asked, &scenario, Purpose::Measure { start: &start, leader: again.is_some() });
     let mut prepared = prepared.map_err(|error| match error {
         RunError::Setup(error) => CostError::Setup(error),
         other => unfinished(&other.to_string()),
@@ -282,10 +298,13 @@ fn measure_until(
         _ => return Err(unfinished("the limit of events was reached")),
     }
     let observed = prepared.simulation.finish(End::Quiet, &|_| Claim::NotPromised);
-    if observed.done == 0 {
+    let leads = |address: u32| observed.standing.status(Address(address)) == Some(Status::Leading);
+    let done = observed.done > 0 || (0..scenario.ids.len() as u32).any(leads);
+    if !done {
         return Err(unfinished("nobody was elected, nobody entered, nobody decided"));
     }
-    Ok(observed.statistics)
+    let leader = observed.standing.agreed_leader(&prepared.population).map(|id| id.0);
+    Ok(Measured { statistics: observed.statistics, leader })
 }
 
 /// How much virtual time a system that never comes to rest has to do what was asked for.

@@ -31,8 +31,8 @@ pub(crate) struct Prepared {
 pub(crate) enum Purpose<'a> {
     /// It is played as the scenario has it, and judged; with or without keeping the trace.
     Play { keep_trace: bool },
-    /// These begin at once, and whoever enters leaves at once: what counts is the messages.
-    Measure { start: &'a [u64] },
+    /// These begin at once, and whoever enters leaves at once: what counts is the messages; and who leads, if so asked.
+    Measure { start: &'a [u64], leader: bool },
 }
 
 /// Prepares the system that `request` describes to play `scenario`.
@@ -141,7 +141,7 @@ impl Visitor for Prepare<'_> {
 impl Prepare<'_> {
     /// The scenario of a measurement, if this is one.
     fn measured(&self, commands: &[&str]) -> Option<Scenario> {
-        let Purpose::Measure { start } = self.purpose else { return None };
+        let Purpose::Measure { start, .. } = self.purpose else { return None };
         let zero = std::time::Duration::ZERO;
         let word = commands.first().copied().unwrap_or_default().to_owned();
         let mut scenario = self.scenario.clone();
@@ -156,8 +156,8 @@ impl Prepare<'_> {
 
     fn attention(&self, entry: &Entry, topology: &str) -> Attention {
         match self.purpose {
-            Purpose::Measure { .. } => Attention::Count,
-            Purpose::Play { keep_trace: false } => Attention::Judge,
+            Purpose::Measure { leader: false, .. } => Attention::Count,
+            Purpose::Measure { leader: true, .. } | Purpose::Play { keep_trace: false } => Attention::Judge,
             Purpose::Play { keep_trace: true } => Attention::Record(Box::new(Header {
                 format: habemus_trace::FORMAT,
                 algorithm: entry.name.to_owned(),

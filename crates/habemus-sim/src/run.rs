@@ -104,7 +104,7 @@ pub(crate) fn conclude(
     let missed = prepared.simulation.missed().to_vec();
     let unmet: Vec<String> =
         prepared.simulation.unmet().into_iter().map(|line| scenario_line(played, line)).collect();
-    let circumstances = circumstances(played);
+    let circumstances = circumstances(played, &prepared.contract);
     let claim = |name: &str| prepared.contract.claim(name, &circumstances);
     let observed = prepared.simulation.finish(ending.end(), &claim);
     let finished = Finished {

@@ -224,7 +224,7 @@ pub fn stepper(scenario: &Scenario) -> Result<Stepper, RunError> {
     simulation.begin();
     Ok(Stepper {
         limits: limits(&played, perpetual, deadline(&played)),
-        circumstances: circumstances(&played),
+        circumstances: circumstances(&played, &contract),
         scenario: scenario.clone(),
         played,
         entry,
@@ -265,7 +265,7 @@ impl Stepper {
         let cue = Cue { occasion, action: action.clone() };
         self.scenario.script.push(cue.clone());
         self.played.script.push(cue);
-        self.circumstances = circumstances(&self.played);
+        self.circumstances = circumstances(&self.played, &self.contract);
         self.stop = None;
         Ok(())
     }

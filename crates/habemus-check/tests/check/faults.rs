@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use habemus::Address;
 use habemus::catalogue::ENTRIES;
-use habemus_check::{Budget, CheckReport, CheckVerdict, Extent, Properties, Timers};
+use habemus_check::{Budget, CheckReport, CheckVerdict, Extent, Properties, Start, Timers};
 
 use crate::help::model;
 
@@ -52,6 +53,7 @@ fn the_best_live_process_leads_in_the_end_whatever_happened_before() {
     let nothing = Budget::default();
     for (algorithm, budget) in [
         ("bully", Budget { crashes: 1, recoveries: 1, ..nothing }),
+        ("collecting-ring", Budget { crashes: 1, recoveries: 1, ..nothing }),
         ("bully", Budget { partitions: 1, ..nothing }),
         ("bully", Budget { suspicions: 1, crashes: 1, ..nothing }),
         ("bully", Budget { losses: 1, ..nothing }),
@@ -65,6 +67,10 @@ fn the_best_live_process_leads_in_the_end_whatever_happened_before() {
                 setting.timers = Timers::MessagesFirst;
                 setting.properties = Properties::Named(vec!["agreement".to_owned()]);
                 setting.budget = budget;
+                if budget.recoveries > 0 {
+                    // If all start, the bully has nine million states.
+                    setting.start = Start::These(vec![Address(0)]);
+                }
             })
             .run();
         assert_eq!(report.extent, Extent::Complete, "{algorithm} {budget:?}");

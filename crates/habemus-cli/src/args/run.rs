@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use clap::Args;
-use habemus::catalogue::Entry;
-use habemus::{ProblemKind, catalogue};
+use habemus::catalogue::{Setup, Visitor};
+use habemus::{ProblemKind, Process, catalogue};
 use habemus_scenario::{Action, Cue, Occasion, Processes, Scenario, script, units};
 
 use super::{
@@ -22,7 +22,7 @@ pub(crate) struct RunFlags {
     #[command(flatten)]
     subject: SubjectFlags,
 
-    /// Who starts at the beginning: 17,3 or all (the default, but for locks).
+    /// Who starts at the beginning: 17,3 or all (the default where nobody starts unless it is told to).
     #[arg(long, value_name = "IDS|all|none", help_heading = "Script")]
     start: Option<String>,
     #[command(flatten)]
@@ -91,7 +91,7 @@ impl RunFlags {
             (Some(start), _) => {
                 Some(script::parse_processes(start, &processes).map_err(|e| flag("start", &e))?)
             }
-            (None, false) if is_asked(entry) && !has_command(&cues) => Some(scenario.ids.clone()),
+            (None, false) if is_asked(scenario) && !has_command(&cues) => Some(scenario.ids.clone()),
             (None, _) => None,
         };
         if let Some(start) = start {
@@ -125,7 +125,23 @@ impl RunFlags {
     }
 }
 
-/// Whether its processes are told to begin, if nothing else is said.
-fn is_asked(entry: Option<&Entry>) -> bool {
-    entry.is_none_or(|entry| entry.problem != ProblemKind::MutualExclusion)
+/// Whether its processes are told to begin, if nothing else is said: not the clients of a lock, which have a rhythm of
+/// their own, and not those that begin by themselves. If these were told all at once, every run would begin with a
+/// split vote.
+fn is_asked(scenario: &Scenario) -> bool {
+    let built = habemus_report::request(scenario).ok().and_then(|request| catalogue::build(&request).ok());
+    let begins_alone = built.and_then(|chosen| chosen.accept(BeginsAlone).ok());
+    // What cannot be built is told so later.
+    !begins_alone.unwrap_or(false)
+}
+
+/// Asks a system whether its processes begin without being told to.
+struct BeginsAlone;
+
+impl Visitor for BeginsAlone {
+    type Result = bool;
+
+    fn visit<P: Process>(self, setup: Setup<P>) -> bool {
+        setup.entry.problem == ProblemKind::MutualExclusion || setup.population.is_sure_to_start
+    }
 }

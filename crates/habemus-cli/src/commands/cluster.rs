@@ -126,7 +126,7 @@ impl Cluster {
         let scenario = drawn.unwrap_or(scenario);
         let request = habemus_report::request(&scenario).map_err(wrong)?;
         let facts = facts(&request).map_err(|error| wrong(error.into()))?;
-        habemus_report::know_kinds(&scenario, &facts.kinds).map_err(|error| wrong(error.into()))?;
+        habemus_report::know_kinds(&scenario, &facts.kinds).map_err(wrong)?;
         check(&scenario, &facts)?;
         refuse_luck(&scenario)?;
         let directory = Directory::new(data)?;

@@ -144,11 +144,13 @@ fn a_sweep_shrinks_what_fails_and_says_how_to_replay_it() {
     let out = scratch("failing.toml").to_string_lossy().into_owned();
     let output = habemus(&[
         "sweep",
-        "bully",
-        "--crash-rate",
-        "3/s",
+        "majority",
+        "--processes",
+        "4",
+        "--partition-rate",
+        "2/s",
         "-o",
-        "answer-timeout=5ms",
+        "variant=mutant-half-quorum",
         "--seeds",
         "30",
         "--out",
@@ -163,6 +165,29 @@ fn a_sweep_shrinks_what_fails_and_says_how_to_replay_it() {
     assert_eq!(habemus(&["run", &out]).status.code(), Some(1), "the replay fails, too");
     let text = succeeds(&["sweep", "bully", "--crash-rate", "2/s", "--seeds", "20"]);
     assert!(text.contains("all as expected"), "{text}");
+}
+
+/// If all were told to stand at once, every run would begin with a split vote.
+#[test]
+fn who_stands_by_itself_is_not_told_to() {
+    let said = |algorithm: &str| succeeds(&["run", algorithm, "--draw", "text"]);
+    assert!(said("bully").contains("5 elect"));
+    let majority = said("majority");
+    assert!(majority.contains("leads, and every") && !majority.contains(" elect"), "{majority}");
+}
+
+#[test]
+fn a_latency_beyond_the_timeouts_is_outside_the_model_and_no_failure() {
+    let text = succeeds(&["run", "bully", "-n", "3", "--latency", "60ms"]);
+    assert!(text.contains("outside its model: wrong timeouts"), "{text}");
+}
+
+#[test]
+fn a_kind_of_message_that_cannot_be_counted_is_refused() {
+    let text =
+        "algorithm = \"bully\"\nprocesses = 3\nscript = [\"0ms elect 1\"]\n[expect.messages]\nOkay = 1\n";
+    let error = refuses(&["run", &file("okay.toml", text)]);
+    assert!(error.contains("Okay") && error.contains("did you mean `Ok`?"), "{error}");
 }
 
 #[test]

@@ -29,9 +29,13 @@ fn merge<'a>(files: impl IntoIterator<Item = &'a String>, more: &[&str]) -> std:
     habemus(&[&["sweep", "--merge"], files.as_slice(), more].concat())
 }
 
+/// What fails under some seeds.
+const MUTANT: &[&str] =
+    &["majority", "-n", "4", "--partition-rate", "2/s", "-o", "variant=mutant-half-quorum"];
+
 #[test]
 fn the_parts_of_a_sweep_add_up_to_the_sweep() {
-    let failing = ["bully", "--crash-rate", "3/s", "-o", "answer-timeout=5ms", "--seeds", "40"];
+    let failing = [MUTANT, &["--seeds", "40"]].concat();
     for (name, sweep) in [("one", &failing[..]), ("all", &["coordinator", "--all", "--seeds", "9"])] {
         let files = play(name, sweep, 3);
         let whole = json(&[&["sweep"], sweep, &["--json", "--no-shrink"]].concat());
@@ -43,7 +47,7 @@ fn the_parts_of_a_sweep_add_up_to_the_sweep() {
 
 #[test]
 fn what_failed_in_a_part_is_shrunk_when_the_parts_are_put_together() {
-    let failing = ["bully", "--crash-rate", "3/s", "-o", "answer-timeout=5ms", "--seeds", "20"];
+    let failing = [MUTANT, &["--seeds", "20"]].concat();
     let files = play("shrunk", &failing, 2);
     let out = scratch("shrunk.toml").to_string_lossy().into_owned();
     let output = merge(&files, &["--out", &out]);

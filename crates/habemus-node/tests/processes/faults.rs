@@ -67,6 +67,25 @@ async fn a_leader_that_reaches_nobody_is_replaced_by_the_majority() {
     cluster.end().await;
 }
 
+/// Each side has a leader while a partition lasts; when it is healed, all follow the best of all again.
+#[tokio::test]
+async fn after_a_partition_everybody_follows_the_best_live_process_again() {
+    for algorithm in ["bully", "collecting-ring", "chang-roberts"] {
+        let scratch = Scratch::new();
+        let mut cluster = cluster(&scratch, algorithm, 4, &["--detector", "heartbeat"]).await;
+        cluster.tell(1, SupervisorCommand::Command { word: "elect".to_owned(), name: String::new() });
+        until(&mut cluster, "4 leads", |it| it.agreed_leader() == Some(4)).await;
+        let apart = [(1, 3), (1, 4), (2, 3), (2, 4)];
+        let links: Vec<(u64, u64)> =
+            apart.iter().flat_map(|&(one, other)| [(one, other), (other, one)]).collect();
+        cluster.cut(&links);
+        until(&mut cluster, "2 leads, too", |it| it.status(2) == Some(Status::Leading)).await;
+        cluster.heal(&[]);
+        until(&mut cluster, "4 leads again", |it| it.agreed_leader() == Some(4)).await;
+        cluster.end().await;
+    }
+}
+
 /// How long the others take to agree on another leader, once killed and once told to stop.
 async fn times_to_replace_a_leader(algorithm: &str, flags: &[&str]) -> [Duration; 2] {
     let scratch = Scratch::new();

@@ -71,7 +71,8 @@ fn a_message_is_lost_doubled_and_delayed() {
     };
     assert!(dropped(Dropped::Loss), "{lost:?}");
     let twice = play_traced(&bully(&["after 1 event: duplicate 1->3"], ""));
-    let asked = |report: &Report| deliveries(report).iter().filter(|it| (it.0, it.1) == (1, 3)).count();
+    let question = (1, 3, "Election".to_owned());
+    let asked = |report: &Report| deliveries(report).iter().filter(|it| **it == question).count();
     assert_eq!(asked(&twice), asked(&play_traced(&bully(&[], ""))) + 1);
     let late = play_traced(&bully(&["after 1 event: delay 1->3 by 7ms"], "latency = \"5ms\"\n"));
     let records = &late.trace.as_ref().expect("it was kept").records;

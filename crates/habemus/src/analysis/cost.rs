@@ -130,6 +130,19 @@ pub struct CostModel {
     pub again: Option<TheoryAgain>,
 }
 
+/// The figure for a one-shot election that is held again on a detector, given that of one that all start. After a crash
+/// everybody is told at once, and all begin the same epoch. After a recovery one begins, and the others when they are
+/// told: an epoch, perhaps another beside it, and the one that all are in at last; with an answer to each message
+/// of an epoch that is over, which are no more than those of one epoch.
+pub fn held_again(all: Option<Bound>, n: usize) -> Bound {
+    let count = n as f64;
+    let (messages, kind) = all.map_or((count * count, BoundKind::AtMost), |all| match all.kind {
+        BoundKind::OnAverage => (all.messages, BoundKind::OnAverage),
+        BoundKind::Exactly | BoundKind::AtMost => (all.messages, BoundKind::AtMost),
+    });
+    Bound { messages: 3.0 * messages + 3.0 * count, kind, formula: "3(all start, at worst) + 3n" }
+}
+
 /// The identifiers 1 … n in random order.
 pub fn shuffled_ids(n: usize, chooser: &mut dyn Chooser) -> Vec<Id> {
     let mut ids: Vec<Id> = (1..=n as u64).map(Id).collect();

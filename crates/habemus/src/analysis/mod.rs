@@ -9,7 +9,7 @@ pub mod quorum;
 pub mod timeout;
 pub use cost::{
     Again, Arrange, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, Theory, TheoryAgain,
-    shuffled_ids,
+    held_again, shuffled_ids,
 };
 pub use log_probability::{LogProbability, NoProbability};
 

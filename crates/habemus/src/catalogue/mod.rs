@@ -102,7 +102,8 @@ impl Entry {
 
     /// What it assumes and promises with nothing but its usual options.
     pub fn contract(&self) -> Contract {
-        Contract { model: self.model, promises: self.promises.to_vec(), outside: None }
+        let promises = self.promises.to_vec();
+        Contract { model: self.model, promises, outside: None, max_latency: None }
     }
 
     /// The model of the same algorithm on this detector. A one-shot election that is held again on a detector

@@ -2,6 +2,7 @@
 //! pages, the table of guarantees and every verdict come.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::faults::{Fault, Faults};
 
@@ -221,6 +222,8 @@ pub struct Contract {
     pub promises: Vec<Promise>,
     /// Why it is outside the algorithm's model whatever happens, if it is: too many traitors, for example.
     pub outside: Option<String>,
+    /// The longest that a message may take for the algorithm's timeouts to be right; `None`: as long as it likes.
+    pub max_latency: Option<Duration>,
 }
 
 impl Contract {
@@ -236,6 +239,11 @@ impl Contract {
             (Some(_), Some(why)) => Claim::Outside(why.clone()),
             (Some(promise), None) => promise.claim(&self.model, circumstances),
         }
+    }
+
+    /// The same, but messages may take no longer than this, if they had longer.
+    pub fn limit_latency(&mut self, latency: Duration) {
+        self.max_latency = Some(self.max_latency.map_or(latency, |before| before.min(latency)));
     }
 
     /// The same without this promise.

@@ -31,6 +31,10 @@ where
     let detector = shape::detector_for(setup.entry, request)?;
     let mut setup = Setup { detector, ..setup };
     setup.contract.model = setup.entry.on_detector(setup.contract.model, detector);
+    if detector == "heartbeat" {
+        let heartbeat = options.heartbeat()?;
+        setup.contract.limit_latency(heartbeat.timeout.saturating_sub(heartbeat.interval));
+    }
     match choice(detector, &setup.system.ids, options)? {
         Some(Choice::Oracle) => {
             let oracle = Some(options.detection_delay()?);

@@ -15,7 +15,9 @@
 //!   leader, asks its own leader first, and elects if that one is silent.
 //! - Who is trusted again may have elected in the meantime, on the other side of a partition: a leader tells
 //!   it, and others ask it if it is better than their leader.
-//! - Who leads because a better process was silent, and the detector says that it lives, goes on telling it.
+//! - What is said may be lost in a partition that nobody notices. On a detector, who begins to lead is told HEARD
+//!   by whoever follows, and goes on telling all others that live; and so does who leads no more, or may have
+//!   led before it crashed.
 
 use std::collections::BTreeSet;
 
@@ -24,6 +26,8 @@ use crate::topology::Complete;
 use crate::{Address, Context, Process, Suspicion, Topology};
 
 mod config;
+#[cfg(test)]
+mod tests;
 pub use config::{Audience, Config, Variant};
 
 /// What processes send each other.
@@ -31,15 +35,21 @@ pub use config::{Audience, Config, Variant};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// "Is a better one alive?" A better process answers [`Ok`](Message::Ok) and holds its own election. The
-    /// leader answers [`Coordinator`](Message::Coordinator), too.
+    /// leader answers [`Coordinator`](Message::Coordinator), too. To a worse process it says "I do not lead", and
+    /// is answered [`Heard`](Message::Heard).
     Election,
     /// "I am: give up." [`Coordinator`](Message::Coordinator) should follow.
     Ok,
     /// "I lead." A better process objects with an election of its own, or, if it leads, with the same message
-    /// to all.
+    /// to all; a worse one follows and answers [`Heard`](Message::Heard).
     Coordinator,
+    /// "I know how you stand." Without a detector nobody says so.
+    Heard {
+        /// Whether it leads.
+        leads: bool,
+    },
 }
-crate::kinds!(Message: Election, Ok, Coordinator);
+crate::kinds!(Message: Election, Ok, Coordinator, Heard);
 
 /// What a process is woken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,8 +61,8 @@ pub enum Timer {
     NoAnswer,
     /// When to start over because the one that said OK has announced nothing.
     NoCoordinator,
-    /// When to tell those again that I lead who should object, and have not.
-    NoObjection,
+    /// When to tell those again how I stand who live, and neither follow nor object.
+    Unheard,
 }
 
 /// Where a process stands in an election.
@@ -79,6 +89,8 @@ pub struct Bully {
     pub leader: Option<Address>,
     /// Those that the detector takes for dead.
     pub suspected: BTreeSet<Address>,
+    /// Those that have not said that they know how I stand: that I lead, or that I lead no more.
+    pub unheard: BTreeSet<Address>,
 }
 
 impl Process for Bully {
@@ -90,8 +102,11 @@ impl Process for Bully {
     type Stable = ();
 
     fn on_start(recovered: Option<()>, cx: &mut Context<'_, Self>) -> Self {
-        let mut bully = Bully { phase: Phase::Idle, leader: None, suspected: BTreeSet::new() };
+        let (suspected, unheard) = (BTreeSet::new(), BTreeSet::new());
+        let mut bully = Bully { phase: Phase::Idle, leader: None, suspected, unheard };
         if recovered.is_some() {
+            // I may have led.
+            bully.retire(cx);
             bully.start(cx);
         } else if let Some(leader) = cx.config().leader {
             let all = (0..cx.topology().len() as u32).map(Address);
@@ -130,6 +145,7 @@ impl Process for Bully {
             Message::Election => self.on_election(from, cx),
             Message::Ok => self.on_ok(cx),
             Message::Coordinator => self.on_coordinator(from, cx),
+            Message::Heard { leads } => self.on_heard(from, leads, cx),
         }
     }
 
@@ -141,7 +157,7 @@ impl Process for Bully {
                 self.phase = Phase::Idle;
                 self.start(cx);
             }
-            Timer::NoObjection => self.insist(cx),
+            Timer::Unheard => self.insist(cx),
         }
     }
 }
@@ -149,7 +165,7 @@ impl Process for Bully {
 impl Bully {
     fn on_election(&mut self, from: Address, cx: &mut Context<'_, Self>) {
         if !better(cx.me(), from, cx) {
-            return;
+            return self.on_resignation(from, cx);
         }
         cx.send(from, Message::Ok);
         if cx.config().variant == Variant::AsPrinted {
@@ -159,6 +175,20 @@ impl Bully {
             None => self.start(cx),
             Some(leader) if leader == cx.me() => cx.send(from, Message::Coordinator),
             Some(leader) => self.doubt(leader, cx),
+        }
+    }
+
+    /// A better process holds an election: if it was my leader, it is that no more.
+    fn on_resignation(&mut self, from: Address, cx: &mut Context<'_, Self>) {
+        if !confirms(cx) {
+            return;
+        }
+        cx.send(from, Message::Heard { leads: false });
+        if self.leader == Some(from) {
+            self.leave_phase(cx);
+            self.leader = None;
+            cx.output(Output::Leaderless);
+            self.start(cx);
         }
     }
 
@@ -186,6 +216,8 @@ impl Bully {
                     self.follow(from, cx);
                 }
             }
+            // Whoever follows it must know, whether it lives or not.
+            Some(leader) if leader == cx.me() && worse => self.announce(cx),
             // It has died since it spoke, or is back; then I shall be told.
             _ if self.suspected.contains(&from) => {
                 if self.leader.is_none() {
@@ -193,11 +225,23 @@ impl Bully {
                 }
             }
             None if worse => self.start(cx),
-            Some(leader) if leader == cx.me() && worse => cx.broadcast(&Message::Coordinator),
             // One of the two is no leader any more, and it need not be mine. Without a detector this is how I
             // hear of it.
             Some(leader) if better(leader, from, cx) && cx.config().detector => self.doubt(leader, cx),
-            _ => self.follow(from, cx),
+            _ => {
+                self.follow(from, cx);
+                if confirms(cx) {
+                    cx.send(from, Message::Heard { leads: true });
+                }
+            }
+        }
+    }
+
+    fn on_heard(&mut self, from: Address, leads: bool, cx: &mut Context<'_, Self>) {
+        // It may be about how I stood before.
+        let current = leads == (self.leader == Some(cx.me()));
+        if current && self.unheard.remove(&from) && self.still_to_tell().next().is_none() {
+            cx.cancel_timer(Timer::Unheard);
         }
     }
 
@@ -205,16 +249,17 @@ impl Bully {
     fn on_restore(&mut self, restored: Address, cx: &mut Context<'_, Self>) {
         match self.leader {
             Some(leader) if leader == cx.me() => {
+                self.unheard.insert(restored);
                 cx.send(restored, Message::Coordinator);
-                if better(restored, cx.me(), cx) {
-                    cx.set_timer(Timer::NoObjection, cx.config().coordinator_timeout);
-                }
+                cx.set_timer(Timer::Unheard, cx.config().coordinator_timeout);
             }
             Some(leader) if better(restored, leader, cx) => self.check(restored, cx),
             // My election did not reach it.
             None if self.phase != Phase::Idle && better(restored, cx.me(), cx) => {
                 cx.send(restored, Message::Election);
             }
+            // Nor did it hear that I lead no more.
+            _ if self.unheard.contains(&restored) => self.insist(cx),
             _ => {}
         }
     }
@@ -239,6 +284,9 @@ impl Bully {
     fn start(&mut self, cx: &mut Context<'_, Self>) {
         if self.phase != Phase::Idle {
             return;
+        }
+        if self.leader == Some(cx.me()) {
+            self.retire(cx);
         }
         self.leader = None;
         if cx.config().delay.is_zero() {
@@ -271,37 +319,52 @@ impl Bully {
         self.leave_phase(cx);
         self.leader = Some(cx.me());
         cx.output(Output::leads());
+        self.announce(cx);
+    }
+
+    /// Tells everybody that I lead.
+    fn announce(&mut self, cx: &mut Context<'_, Self>) {
         cx.broadcast(&Message::Coordinator);
-        if self.rivals(cx).next().is_some() {
-            cx.set_timer(Timer::NoObjection, cx.config().coordinator_timeout);
+        let others = cx.neighbours().collect();
+        self.expect_to_be_heard(others, cx);
+    }
+
+    /// I lead no more, or may have led before I crashed. Nobody that is better followed me.
+    fn retire(&mut self, cx: &mut Context<'_, Self>) {
+        let worse = cx.neighbours().filter(|&other| better(cx.me(), other, cx)).collect();
+        self.expect_to_be_heard(worse, cx);
+    }
+
+    fn expect_to_be_heard(&mut self, by: BTreeSet<Address>, cx: &mut Context<'_, Self>) {
+        if confirms(cx) {
+            self.unheard = by;
+            if self.still_to_tell().next().is_some() {
+                cx.set_timer(Timer::Unheard, cx.config().coordinator_timeout);
+            }
         }
     }
 
-    /// I lead though a better process lives, or so the detector says: it must hear of it, and object.
+    /// Says again how I stand. Who is better than me objects if I lead.
     fn insist(&mut self, cx: &mut Context<'_, Self>) {
-        if self.leader != Some(cx.me()) {
-            return;
+        let leads = self.leader == Some(cx.me());
+        let message = if leads { Message::Coordinator } else { Message::Election };
+        for other in self.still_to_tell() {
+            cx.send(other, message);
         }
-        let rivals: Vec<Address> = self.rivals(cx).collect();
-        for &rival in &rivals {
-            cx.send(rival, Message::Coordinator);
-        }
-        if !rivals.is_empty() {
-            cx.set_timer(Timer::NoObjection, cx.config().coordinator_timeout);
+        if self.still_to_tell().next().is_some() {
+            cx.set_timer(Timer::Unheard, cx.config().coordinator_timeout);
         }
     }
 
-    /// The better processes that live, as far as a detector can tell.
-    fn rivals<'a>(&'a self, cx: &'a Context<'_, Self>) -> impl Iterator<Item = Address> + 'a {
-        let tells = cx.config().detector && cx.config().variant == Variant::Complete;
-        let alive = cx.neighbours().filter(move |other| tells && !self.suspected.contains(other));
-        alive.filter(|&other| better(other, cx.me(), cx))
+    /// Those that must still be told, and live as far as the detector can tell.
+    fn still_to_tell(&self) -> impl Iterator<Item = Address> {
+        self.unheard.difference(&self.suspected).copied()
     }
 
     fn follow(&mut self, leader: Address, cx: &mut Context<'_, Self>) {
         self.leave_phase(cx);
         if self.leader == Some(cx.me()) {
-            cx.cancel_timer(Timer::NoObjection);
+            self.retire(cx);
         }
         if self.leader.replace(leader) != Some(leader) {
             cx.output(Output::follows(cx.id_of(leader)));
@@ -319,234 +382,15 @@ impl Bully {
     }
 }
 
+/// Whether processes say that they have heard: only a detector tells those that are silent from the dead.
+fn confirms(cx: &Context<'_, Bully>) -> bool {
+    cx.config().detector && cx.config().variant == Variant::Complete
+}
+
 /// Whether the process at `one` would be a better leader than the one at `other`.
 fn better(one: Address, other: Address, cx: &Context<'_, Bully>) -> bool {
     let rank = |address: Address| {
         (cx.config().quality.get(address.index()).copied().unwrap_or(0), cx.id_of(address))
     };
     cx.config().wins.better(&rank(one), &rank(other))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-    use crate::testing::Harness;
-    use crate::{Effect, Id, Step};
-
-    /// The process 3 of 1 … 5; addresses are one less than identifiers.
-    fn three(config: Config) -> Harness<Bully> {
-        Harness::new(Complete::new(5), 1..=5, config, Address(2))
-    }
-
-    fn to(ids: impl IntoIterator<Item = u32>, message: Message) -> Vec<(Address, Message)> {
-        ids.into_iter().map(|id| (Address(id - 1), message)).collect()
-    }
-
-    fn sets(step: &Step<Bully>, timer: Timer, after: Duration) -> bool {
-        step.effects.contains(&Effect::SetTimer { timer, after: after.into() })
-    }
-
-    /// S4: "p envia mensagem (ELEICAO,p) para todos os processos com identificador maior que p; inicia
-    /// temporizador de respostas".
-    #[test]
-    fn who_suspects_the_leader_asks_the_better_ones_and_waits() {
-        let mut p = three(Config { leader: Some(Id(5)), ..Config::default() });
-        let step = p.suspicion(Suspicion::Suspect(Address(4)));
-        assert_eq!(step.sent(), to([4, 5], Message::Election));
-        assert!(sets(&step, Timer::NoAnswer, Config::default().answer_timeout));
-        assert_eq!(step.outputs(), [Output::Leaderless]);
-    }
-
-    /// S0: "Envia mensagem eleição com seu ID a todos os processos".
-    #[test]
-    fn the_first_notes_ask_everybody() {
-        let mut p = three(Config { audience: Audience::All, ..Config::default() });
-        assert_eq!(p.command(Command::Elect).sent(), to([1, 2, 4, 5], Message::Election));
-    }
-
-    /// S4: "Quando temporizador de respostas expira: envia (COORD,p) para todos os processos".
-    #[test]
-    fn silence_is_victory() {
-        let mut p = three(Config::default());
-        p.command(Command::Elect);
-        let step = p.timer(Timer::NoAnswer);
-        assert_eq!(step.sent(), to([1, 2, 4, 5], Message::Coordinator));
-        assert_eq!(step.outputs(), [Output::leads()]);
-        assert_eq!(p.process.leader, Some(Address(2)));
-    }
-
-    /// S0: "Se recebe mensagem OK de algum processo, P desiste".
-    #[test]
-    fn an_ok_makes_it_give_up_and_wait_for_the_announcement() {
-        let mut p = three(Config::default());
-        p.command(Command::Elect);
-        let step = p.message(Address(4), Message::Ok);
-        assert!(step.effects.contains(&Effect::CancelTimer(Timer::NoAnswer)));
-        assert!(sets(&step, Timer::NoCoordinator, Config::default().coordinator_timeout));
-        // The one that said OK dies: start over.
-        assert_eq!(p.timer(Timer::NoCoordinator).sent(), to([4, 5], Message::Election));
-    }
-
-    /// S0: "Se ID for maior, envia mensagem OK a P; inicia uma eleição"; "se ID for menor, não faz nada".
-    #[test]
-    fn a_better_receiver_says_ok_and_runs_and_a_worse_one_does_nothing() {
-        let mut p = three(Config::default());
-        let step = p.message(Address(0), Message::Election);
-        assert_eq!(step.sent(), [to([1], Message::Ok), to([4, 5], Message::Election)].concat());
-        assert!(three(Config::default()).message(Address(3), Message::Election).is_empty());
-    }
-
-    /// S1: "Ao receber uma mensagem election um processo inicia uma eleição, exceto se já tenha começado".
-    #[test]
-    fn who_already_runs_only_says_ok() {
-        let mut p = three(Config::default());
-        p.command(Command::Elect);
-        assert_eq!(p.message(Address(1), Message::Election).sent(), to([2], Message::Ok));
-    }
-
-    /// The best process knows that nobody can object.
-    #[test]
-    fn the_best_asks_nobody_and_leads_at_once() {
-        let mut p = Harness::<Bully>::new(Complete::new(3), 1..=3, Config::default(), Address(2));
-        let step = p.command(Command::Elect);
-        assert_eq!(step.sent(), to([1, 2], Message::Coordinator));
-        assert_eq!(step.outputs(), [Output::leads()]);
-    }
-
-    #[test]
-    fn a_better_coordinator_is_accepted_and_a_worse_one_is_bullied() {
-        let mut p = three(Config::default());
-        assert_eq!(p.message(Address(0), Message::Coordinator).sent(), to([4, 5], Message::Election));
-        assert_eq!(p.message(Address(4), Message::Coordinator).outputs(), [Output::follows(Id(5))]);
-    }
-
-    /// Two announcements can overtake each other: the better one counts, if it is still true.
-    #[test]
-    fn who_hears_of_a_worse_leader_asks_its_own_and_elects_if_that_is_silent() {
-        for worse in [1, 4] {
-            let mut p = three(Config::default());
-            p.message(Address(4), Message::Coordinator);
-            let step = p.message(Address(worse - 1), Message::Coordinator);
-            assert_eq!((step.sent(), step.outputs()), (to([5], Message::Election), vec![]));
-            assert!(sets(&step, Timer::NoAnswer, Config::default().answer_timeout));
-            assert!(p.message(Address(worse - 1), Message::Coordinator).is_empty(), "it has asked already");
-            let mut silent = p.clone();
-            let step = p.message(Address(4), Message::Ok);
-            assert_eq!(step.effects, [Effect::CancelTimer(Timer::NoAnswer)]);
-            assert_eq!(p.process.leader, Some(Address(4)));
-            assert_eq!(silent.timer(Timer::NoAnswer).sent(), to([4, 5], Message::Election));
-            assert_eq!(silent.message(Address(3), Message::Coordinator).outputs(), [Output::follows(Id(4))]);
-        }
-    }
-
-    #[test]
-    fn without_a_detector_an_announcement_is_believed() {
-        let mut p = three(Config { detector: false, leader: Some(Id(5)), ..Config::default() });
-        assert_eq!(p.message(Address(3), Message::Coordinator).outputs(), [Output::follows(Id(4))]);
-    }
-
-    /// Or each ELECTION that comes late would begin another wave of elections.
-    #[test]
-    fn who_has_a_leader_asks_that_one_before_it_runs() {
-        let mut p = three(Config::default());
-        p.message(Address(4), Message::Coordinator);
-        let step = p.message(Address(0), Message::Election);
-        assert_eq!(step.sent(), [to([1], Message::Ok), to([5], Message::Election)].concat());
-        assert_eq!(p.message(Address(1), Message::Election).sent(), to([2], Message::Ok));
-    }
-
-    #[test]
-    fn a_leader_answers_the_one_that_asks_and_objects_before_all() {
-        let mut p = three(Config { leader: Some(Id(3)), ..Config::default() });
-        let step = p.message(Address(0), Message::Election);
-        assert_eq!(step.sent(), [to([1], Message::Ok), to([1], Message::Coordinator)].concat());
-        let step = p.message(Address(1), Message::Coordinator);
-        assert_eq!(step.sent(), to([1, 2, 4, 5], Message::Coordinator));
-        assert!(p.message(Address(3), Message::Election).is_empty());
-    }
-
-    /// S4: "Se o algoritmo viola a propridade de unicidade, então fica com split-brain".
-    #[test]
-    fn who_leads_past_a_better_process_that_seems_to_live_goes_on_telling_it() {
-        let mut p = three(Config::default());
-        p.command(Command::Elect);
-        p.suspicion(Suspicion::Suspect(Address(4)));
-        let wait = Config::default().coordinator_timeout;
-        assert!(sets(&p.timer(Timer::NoAnswer), Timer::NoObjection, wait), "4 is silent, and not suspected");
-        let step = p.timer(Timer::NoObjection);
-        assert_eq!(step.sent(), to([4], Message::Coordinator));
-        assert!(sets(&step, Timer::NoObjection, wait));
-        p.suspicion(Suspicion::Suspect(Address(3)));
-        assert!(p.timer(Timer::NoObjection).is_empty());
-        // Without a detector silence is all one has to go by.
-        let mut p = three(Config { detector: false, ..Config::default() });
-        p.command(Command::Elect);
-        assert!(!sets(&p.timer(Timer::NoAnswer), Timer::NoObjection, wait));
-    }
-
-    #[test]
-    fn who_is_trusted_again_is_told_or_asked() {
-        let back = |p: &mut Harness<Bully>, id: u32| {
-            p.suspicion(Suspicion::Suspect(Address(id - 1)));
-            p.suspicion(Suspicion::Restore(Address(id - 1))).sent()
-        };
-        let mut leader = three(Config { leader: Some(Id(3)), ..Config::default() });
-        assert_eq!(back(&mut leader, 1), to([1], Message::Coordinator));
-        assert_eq!(back(&mut leader, 5), to([5], Message::Coordinator));
-        let mut follower = three(Config { leader: Some(Id(4)), ..Config::default() });
-        assert_eq!(back(&mut follower, 2), []);
-        assert_eq!(back(&mut follower, 5), to([5], Message::Election));
-        let mut asking = three(Config::default());
-        assert_eq!(back(&mut asking, 4), [], "nobody has been elected");
-        asking.command(Command::Elect);
-        assert_eq!(back(&mut asking, 4), to([4], Message::Election));
-    }
-
-    #[test]
-    fn a_coordinator_that_has_died_since_is_not_accepted() {
-        let mut p = three(Config::default());
-        p.suspicion(Suspicion::Suspect(Address(4)));
-        let step = p.message(Address(4), Message::Coordinator);
-        assert_eq!(step.outputs(), []);
-        assert_eq!(step.sent(), to([4, 5], Message::Election));
-    }
-
-    /// S4: "Quando um processo falho se recupera: inicia uma eleição".
-    #[test]
-    fn a_recovered_process_starts_an_election() {
-        let p = Harness::<Bully>::recovered(Complete::new(3), 1..=3, Config::default(), Address(1), Some(()));
-        assert_eq!(p.started().sent(), to([3], Message::Election));
-    }
-
-    /// S0: "Retardar início de nova eleição, se ID for pequeno".
-    #[test]
-    fn a_worse_process_waits_longer_before_it_starts() {
-        let delay = Duration::from_millis(7);
-        let mut p = three(Config { delay, ..Config::default() });
-        let step = p.command(Command::Elect);
-        assert!(step.sent().is_empty() && sets(&step, Timer::Start, delay * 2));
-        // A better one is quicker: the election does not take place.
-        let step = p.message(Address(4), Message::Coordinator);
-        assert!(step.effects.contains(&Effect::CancelTimer(Timer::Start)));
-    }
-
-    /// S4: "no caso de empate, o identificador do processo pode ser usado".
-    #[test]
-    fn a_quality_comes_before_the_identifier() {
-        let quality = vec![9, 1, 5, 1, 5];
-        let mut p = three(Config { quality, ..Config::default() });
-        assert_eq!(p.command(Command::Elect).sent(), to([1, 5], Message::Election));
-    }
-
-    /// S4's listing has no rule by which the receiver runs or the yielding process starts over.
-    #[test]
-    fn as_printed_the_receiver_only_says_ok_and_an_ok_is_final() {
-        let config = Config { variant: Variant::AsPrinted, ..Config::default() };
-        let mut p = three(config);
-        assert_eq!(p.message(Address(0), Message::Election).sent(), to([1], Message::Ok));
-        p.command(Command::Elect);
-        assert_eq!(p.message(Address(4), Message::Ok).effects, [Effect::CancelTimer(Timer::NoAnswer)]);
-    }
 }

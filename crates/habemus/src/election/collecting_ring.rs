@@ -8,8 +8,9 @@
 //! in a round of which no result comes starts a round of its own. A list ends at *any* process that is on it (S4's
 //! rule), not only at the one that started it, or it would circle for ever once that one is dead.
 //!
-//! And news can be old, or go past a process that is taken for dead. Who has a better leader than the one
-//! announced starts a round instead of following; and who trusts a process again tells it who leads.
+//! And news can be old, be lost, or go past a process that is taken for dead. Who has a better leader than the
+//! one announced starts a round instead of following; who trusts a process again tells it who leads; and who
+//! announces a leader waits until the announcement has come home from everybody that lives, or starts again.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,6 +19,9 @@ use std::time::Duration;
 use super::{Command, Election, Output, Wins};
 use crate::topology::Ring;
 use crate::{Address, Context, Id, Process, Suspicion, Topology};
+
+#[cfg(test)]
+mod tests;
 
 /// Which identifier wins, who is told, and when a round counts as lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,12 +95,12 @@ impl fmt::Debug for Member {
 pub enum Message {
     /// "Add yourself." Who is on the list already ends the round with [`Coordinator`](Message::Coordinator).
     Election(Vec<Member>),
-    /// "This process leads." It ends at one that has been told. A better process objects with an election, and
-    /// so does one that knows the leader to be dead, or has a better one.
+    /// "This process leads." It ends at one that has been told, at best at the first, who announced it. A better
+    /// process objects with an election, and so does one that knows the leader to be dead, or has a better one.
     Coordinator {
         /// Who.
         leader: Member,
-        /// Those that have been told.
+        /// Those that have been told, who announced it first; nobody if it is not to be passed on.
         told: Vec<Address>,
     },
 }
@@ -106,15 +110,26 @@ crate::kinds!(Message: Election, Coordinator);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Timer {
-    /// When to start a round because the last one that came by has had no result.
+    /// When to start a round because the last one that came by has had no result, or not all have heard of it.
     NoResult,
+}
+
+/// What a process waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Waiting {
+    /// Nothing.
+    No,
+    /// A result, of its own round or another's.
+    ForResult,
+    /// The announcement of a result, which it has sent round.
+    ForAnnouncement,
 }
 
 /// The variables of one process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CollectingRing {
-    /// Whether it waits for a result, of its own round or another's.
-    pub electing: bool,
+    /// What it waits for.
+    pub waiting: Waiting,
     /// The leader, if known.
     pub leader: Option<Member>,
     /// Those that the detector takes for dead.
@@ -130,17 +145,17 @@ impl Process for CollectingRing {
     type Stable = ();
 
     fn on_start(recovered: Option<()>, cx: &mut Context<'_, Self>) -> Self {
-        let mut process = CollectingRing { electing: false, leader: None, suspected: BTreeSet::new() };
+        let mut process = CollectingRing { waiting: Waiting::No, leader: None, suspected: BTreeSet::new() };
         if recovered.is_some() {
             process.start(cx);
         } else if let Some(leader) = cx.config().leader {
-            process.settle(leader, cx);
+            process.follow(leader, cx);
         }
         process
     }
 
     fn on_command(&mut self, Command::Elect: Command, cx: &mut Context<'_, Self>) {
-        if !self.electing {
+        if self.waiting != Waiting::ForResult {
             self.start(cx);
         }
     }
@@ -152,7 +167,7 @@ impl Process for CollectingRing {
                 if self.leader.is_some_and(|leader| leader.address == suspect) {
                     self.leader = None;
                     cx.output(Output::Leaderless);
-                    if !self.electing {
+                    if self.waiting != Waiting::ForResult {
                         self.start(cx);
                     }
                 }
@@ -172,7 +187,7 @@ impl Process for CollectingRing {
     }
 
     fn on_timer(&mut self, Timer::NoResult: Timer, cx: &mut Context<'_, Self>) {
-        self.electing = false;
+        self.waiting = Waiting::No;
         if cx.config().variant != Variant::MutantNoRestart {
             self.start(cx);
         }
@@ -184,55 +199,69 @@ impl CollectingRing {
         let me = Member { id: cx.id(), address: cx.me() };
         if members.contains(&me) {
             let leader = self.choose(&members, me, cx);
-            self.settle(leader, cx);
+            self.settle(cx);
+            self.follow(leader, cx);
             self.announce(leader, cx);
         } else {
             let place = members.len();
             members.push(me);
             cx.send(self.next_operational(cx), Message::Election(members));
             if cx.config().announce != Announce::Nobody {
-                self.wait(place, cx);
+                self.wait(Waiting::ForResult, place, cx);
             }
         }
     }
 
     fn on_coordinator(&mut self, leader: Member, mut told: Vec<Address>, cx: &mut Context<'_, Self>) {
         if told.contains(&cx.me()) {
-            return; // Everybody knows.
-        }
-        let better = |one: Id| cx.config().wins.better(&one, &leader.id);
-        if self.suspected.contains(&leader.address) {
-            // It has died since it was chosen.
-            self.start(cx);
-            return;
-        }
-        if better(cx.id()) {
-            // I was away when the list came by; if I have a list of my own on its way, that will do.
-            if !self.electing {
-                self.start(cx);
+            if told[0] == cx.me() && self.leader == Some(leader) {
+                self.on_return(&told, cx);
             }
             return;
         }
-        if !self.electing && self.leader.is_some_and(|mine| better(mine.id)) {
-            // One of the two no longer leads, and no round that I took part in says which.
+        let better = |one: Id| cx.config().wins.better(&one, &leader.id);
+        // It has died since it was chosen, or I was away when the list came by.
+        if self.suspected.contains(&leader.address) || better(cx.id()) {
             self.start(cx);
             return;
         }
-        self.settle(leader, cx);
-        if cx.config().announce == Announce::Ring {
+        if self.leader.is_some_and(|mine| better(mine.id)) {
+            // One of the two no longer leads. If no round that I took part in says which, the next one will; and if
+            // one does, it may have been an old one.
+            if self.waiting != Waiting::ForResult {
+                self.start(cx);
+                return;
+            }
+        } else if self.waiting == Waiting::ForResult || self.leader != Some(leader) {
+            self.settle(cx);
+        }
+        self.follow(leader, cx);
+        if !told.is_empty() {
             told.push(cx.me());
             cx.send(self.next_operational(cx), Message::Coordinator { leader, told });
         }
     }
 
+    /// What I have announced is back. If it has gone past somebody that lives, I go on waiting, and start again.
+    fn on_return(&mut self, told: &[Address], cx: &mut Context<'_, Self>) {
+        let mut all = (0..cx.topology().len() as u32).map(Address);
+        let everybody = all.all(|other| told.contains(&other) || self.suspected.contains(&other));
+        if everybody && self.waiting == Waiting::ForAnnouncement {
+            self.settle(cx);
+        }
+    }
+
     /// It is trusted again: lists and results have gone past it. It learns whom I follow, and objects if need
-    /// be.
+    /// be; who leads makes sure of it.
     fn on_restore(&mut self, restored: Address, cx: &mut Context<'_, Self>) {
         let Some(leader) = self.leader else { return };
-        if !self.electing && cx.config().announce != Announce::Nobody {
-            let all = (0..cx.topology().len() as u32).map(Address);
-            let told = all.filter(|&other| other != restored).collect();
-            cx.send(restored, Message::Coordinator { leader, told });
+        if self.waiting == Waiting::ForResult || cx.config().announce == Announce::Nobody {
+            return;
+        }
+        if leader.address == cx.me() && cx.config().announce == Announce::Ring {
+            self.announce(leader, cx);
+        } else {
+            cx.send(restored, Message::Coordinator { leader, told: Vec::new() });
         }
     }
 
@@ -240,13 +269,13 @@ impl CollectingRing {
     fn start(&mut self, cx: &mut Context<'_, Self>) {
         let me = Member { id: cx.id(), address: cx.me() };
         cx.send(self.next_operational(cx), Message::Election(vec![me]));
-        self.wait(0, cx);
+        self.wait(Waiting::ForResult, 0, cx);
     }
 
     /// Gives the result the time of two turns, and of as many hops more as the list had come. So the first on it
     /// that still lives is the first to lose patience, and its new list reaches the others before they lose theirs.
-    fn wait(&mut self, place: usize, cx: &mut Context<'_, Self>) {
-        self.electing = true;
+    fn wait(&mut self, waiting: Waiting, place: usize, cx: &mut Context<'_, Self>) {
+        self.waiting = waiting;
         let hops = 2 * cx.process_count() + place;
         cx.set_timer(Timer::NoResult, cx.config().hop_timeout.saturating_mul(hops as u32));
     }
@@ -263,12 +292,13 @@ impl CollectingRing {
         )
     }
 
-    fn announce(&self, leader: Member, cx: &mut Context<'_, Self>) {
+    fn announce(&mut self, leader: Member, cx: &mut Context<'_, Self>) {
         match cx.config().announce {
             Announce::Nobody => {}
             Announce::Ring => {
                 let told = vec![cx.me()];
                 cx.send(self.next_operational(cx), Message::Coordinator { leader, told });
+                self.wait(Waiting::ForAnnouncement, 0, cx);
             }
             Announce::All => {
                 let mut other = cx.successor();
@@ -282,11 +312,15 @@ impl CollectingRing {
         }
     }
 
-    fn settle(&mut self, leader: Member, cx: &mut Context<'_, Self>) {
-        if self.electing {
-            self.electing = false;
+    /// Waits no more.
+    fn settle(&mut self, cx: &mut Context<'_, Self>) {
+        if self.waiting != Waiting::No {
+            self.waiting = Waiting::No;
             cx.cancel_timer(Timer::NoResult);
         }
+    }
+
+    fn follow(&mut self, leader: Member, cx: &mut Context<'_, Self>) {
         if self.leader != Some(leader) {
             self.leader = Some(leader);
             let lead = leader.address == cx.me();
@@ -301,235 +335,5 @@ impl CollectingRing {
             next = cx.successor_of(next);
         }
         next
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::Harness;
-    use crate::{Effect, Step};
-
-    /// The process 3 of 1 … 5 on their ring; addresses are one less than identifiers.
-    fn three(config: Config) -> Harness<CollectingRing> {
-        Harness::new(Ring::logical(5), 1..=5, config, Address(2))
-    }
-
-    fn member(id: u32) -> Member {
-        Member { id: Id(id.into()), address: Address(id - 1) }
-    }
-
-    fn election(ids: impl IntoIterator<Item = u32>) -> Message {
-        Message::Election(ids.into_iter().map(member).collect())
-    }
-
-    fn coordinator(leader: u32, told: impl IntoIterator<Item = u32>) -> Message {
-        Message::Coordinator {
-            leader: member(leader),
-            told: told.into_iter().map(|id| Address(id - 1)).collect(),
-        }
-    }
-
-    fn to(id: u32, message: Message) -> (Address, Message) {
-        (Address(id - 1), message)
-    }
-
-    /// It waits for two turns of the ring, and for so many hops more.
-    fn waits(step: &Step<CollectingRing>, hops: u32) -> bool {
-        let after = Config::default().hop_timeout * (10 + hops);
-        step.effects.contains(&Effect::SetTimer { timer: Timer::NoResult, after: after.into() })
-    }
-
-    /// S0: "envia mensagem de eleição com seu ID ao próximo processo operacional no anel".
-    #[test]
-    fn who_starts_sends_a_list_of_itself_to_the_next_operational_process() {
-        let mut p = three(Config::default());
-        p.suspicion(Suspicion::Suspect(Address(3)));
-        let step = p.command(Command::Elect);
-        assert_eq!(step.sent(), [to(5, election([3]))]);
-        assert!(waits(&step, 0));
-        assert!(p.command(Command::Elect).is_empty(), "it waits for the result already");
-    }
-
-    /// S0: "Processo P que detecta falha do coordenador inicia uma eleição".
-    #[test]
-    fn who_suspects_the_leader_starts() {
-        let mut p = three(Config { leader: Some(member(5)), ..Config::default() });
-        assert_eq!(p.started().outputs(), [Output::follows(Id(5))]);
-        assert!(p.suspicion(Suspicion::Suspect(Address(0))).is_empty(), "it was not the leader");
-        let step = p.suspicion(Suspicion::Suspect(Address(4)));
-        assert_eq!(step.outputs(), [Output::Leaderless]);
-        assert_eq!(step.sent(), [to(4, election([3]))]);
-    }
-
-    /// S0: "adiciona seu ID na mensagem; envia mensagem de eleição ao próximo processo operacional".
-    #[test]
-    fn who_is_not_on_the_list_adds_itself_and_passes_it_on() {
-        let mut p = three(Config::default());
-        let step = p.message(Address(1), election([1, 2]));
-        assert_eq!(step.sent(), [to(4, election([1, 2, 3]))]);
-        assert!(waits(&step, 2), "if nothing comes of it, it will start a round of its own");
-    }
-
-    /// S0: "ao receber mensagem que circulou o anel, envia mensagem coordenador a todos (maior ID recebido)".
-    #[test]
-    fn when_the_list_has_come_round_the_best_on_it_is_announced() {
-        let mut p = three(Config::default());
-        p.command(Command::Elect);
-        let step = p.message(Address(1), election([3, 4, 5, 1, 2]));
-        assert_eq!(step.outputs(), [Output::follows(Id(5))]);
-        assert_eq!(step.sent(), [to(4, coordinator(5, [3]))]);
-        assert!(step.effects.contains(&Effect::CancelTimer(Timer::NoResult)));
-    }
-
-    #[test]
-    fn the_announcement_can_go_to_each() {
-        let mut p = three(Config { announce: Announce::All, ..Config::default() });
-        p.suspicion(Suspicion::Suspect(Address(4)));
-        p.command(Command::Elect);
-        let step = p.message(Address(1), election([3, 4, 1, 2]));
-        assert_eq!(step.sent(), [4, 1, 2].map(|id| to(id, coordinator(4, []))));
-        // Who gets it keeps it.
-        let mut p = three(Config { announce: Announce::All, ..Config::default() });
-        assert_eq!(
-            p.message(Address(0), coordinator(5, [])).effects,
-            [Effect::Output(Output::follows(Id(5)))]
-        );
-    }
-
-    /// S4: "Se p ∈ l: escolhe menor id em l como líder", and that is all.
-    #[test]
-    fn the_fourth_notes_choose_the_lowest_and_announce_nothing() {
-        let config = Config { wins: Wins::Lowest, announce: Announce::Nobody, ..Config::default() };
-        let mut p = three(config.clone());
-        p.command(Command::Elect);
-        let step = p.message(Address(1), election([3, 4, 5, 1, 2]));
-        assert_eq!(step.outputs(), [Output::follows(Id(1))]);
-        assert!(step.sent().is_empty());
-        // Who only passes a list on has nothing to wait for.
-        let step = three(config).message(Address(1), election([2]));
-        assert_eq!(step.effects.len(), 1);
-    }
-
-    #[test]
-    fn the_announcement_is_learnt_and_passed_on_and_ends_where_it_is_known() {
-        let mut p = three(Config::default());
-        let step = p.message(Address(1), coordinator(5, [1, 2]));
-        assert_eq!(step.outputs(), [Output::follows(Id(5))]);
-        assert_eq!(step.sent(), [to(4, coordinator(5, [1, 2, 3]))]);
-        assert!(p.message(Address(1), coordinator(5, [3, 4, 5, 1, 2])).is_empty());
-    }
-
-    /// S0: "eleições independentes, funciona mas dobra número de mensagens".
-    #[test]
-    fn a_second_announcement_of_the_same_leader_is_passed_on_but_no_news() {
-        let mut p = three(Config::default());
-        p.message(Address(1), coordinator(5, [1, 2]));
-        let step = p.message(Address(1), coordinator(5, [2]));
-        assert_eq!(step.outputs(), []);
-        assert_eq!(step.sent(), [to(4, coordinator(5, [2, 3]))]);
-    }
-
-    /// S0: "O que acontece se processo falha durante eleição?"
-    #[test]
-    fn the_dead_are_not_chosen_and_not_followed() {
-        let mut p = three(Config::default());
-        p.suspicion(Suspicion::Suspect(Address(4)));
-        p.command(Command::Elect);
-        let step = p.message(Address(1), election([3, 4, 5, 1, 2]));
-        assert_eq!(step.outputs(), [Output::follows(Id(4))]);
-        let step = p.message(Address(1), coordinator(5, [1, 2]));
-        assert_eq!(step.outputs(), []);
-        assert_eq!(step.sent(), [to(4, election([3]))]);
-    }
-
-    #[test]
-    fn a_round_without_a_result_is_repeated() {
-        let mut p = three(Config::default());
-        p.command(Command::Elect);
-        let step = p.timer(Timer::NoResult);
-        assert_eq!(step.sent(), [to(4, election([3]))]);
-        assert!(waits(&step, 0));
-    }
-
-    #[test]
-    fn the_list_of_a_dead_initiator_ends_at_the_next_one_on_it() {
-        let mut p = three(Config::default());
-        p.message(Address(1), election([2]));
-        p.suspicion(Suspicion::Suspect(Address(1)));
-        let step = p.message(Address(0), election([2, 3, 4, 5, 1]));
-        assert_eq!(step.sent(), [to(4, coordinator(5, [3]))]);
-    }
-
-    #[test]
-    fn a_worse_leader_is_objected_to() {
-        let step = three(Config::default()).message(Address(1), coordinator(2, [1, 2]));
-        assert_eq!(step.outputs(), []);
-        assert_eq!(step.sent(), [to(4, election([3]))]);
-    }
-
-    #[test]
-    fn a_worse_leader_is_not_objected_to_twice() {
-        let mut p = three(Config::default());
-        p.command(Command::Elect);
-        assert!(p.message(Address(1), coordinator(2, [1, 2])).is_empty());
-    }
-
-    /// An announcement can be overtaken by a later one.
-    #[test]
-    fn who_has_a_better_leader_starts_a_round_instead_of_following() {
-        let mut p = three(Config::default());
-        p.message(Address(1), coordinator(5, [1, 2]));
-        let step = p.message(Address(1), coordinator(4, [1, 2]));
-        assert_eq!(step.outputs(), []);
-        assert_eq!(step.sent(), [to(4, election([3]))]);
-        // The leader may have died since: in a round, its successor is accepted.
-        let step = p.message(Address(1), coordinator(4, [1, 2]));
-        assert_eq!(step.outputs(), [Output::follows(Id(4))]);
-    }
-
-    #[test]
-    fn who_is_trusted_again_is_told_who_leads_and_nobody_else_is() {
-        let mut p = three(Config::default());
-        p.suspicion(Suspicion::Suspect(Address(0)));
-        assert!(p.suspicion(Suspicion::Restore(Address(0))).is_empty(), "nobody leads yet");
-        p.message(Address(1), coordinator(5, [1, 2]));
-        p.suspicion(Suspicion::Suspect(Address(0)));
-        let step = p.suspicion(Suspicion::Restore(Address(0)));
-        assert_eq!(step.sent(), [to(1, coordinator(5, [2, 3, 4, 5]))]);
-    }
-
-    #[test]
-    fn a_recovered_process_starts_a_round() {
-        let p = Harness::<CollectingRing>::recovered(
-            Ring::logical(3),
-            1..=3,
-            Config::default(),
-            Address(1),
-            Some(()),
-        );
-        assert_eq!(p.started().sent(), [to(3, election([2]))]);
-    }
-
-    #[test]
-    fn who_is_left_alone_elects_itself() {
-        let mut p = three(Config::default());
-        for other in [0, 1, 3, 4] {
-            p.suspicion(Suspicion::Suspect(Address(other)));
-        }
-        assert_eq!(p.command(Command::Elect).sent(), [to(3, election([3]))]);
-        let step = p.message(Address(2), election([3]));
-        assert_eq!(step.outputs(), [Output::leads()]);
-        assert!(p.message(Address(2), coordinator(3, [3])).is_empty());
-    }
-
-    #[test]
-    fn the_mutants_choose_the_first_and_do_not_repeat() {
-        let mut p = three(Config { variant: Variant::MutantFirstListed, ..Config::default() });
-        let step = p.message(Address(1), election([1, 3]));
-        assert_eq!(step.outputs(), [Output::follows(Id(1))]);
-        let mut p = three(Config { variant: Variant::MutantNoRestart, ..Config::default() });
-        p.command(Command::Elect);
-        assert!(p.timer(Timer::NoResult).is_empty());
     }
 }

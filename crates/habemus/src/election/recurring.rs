@@ -10,7 +10,8 @@
 //! So everybody who lives follows one leader again, the best of those that live if the election finds the
 //! best, after the last crash, recovery or end of a partition: an election after the detector has noticed. If
 //! it notices nothing, because messages were cut off and nobody died, an election that comes to nothing is
-//! held again after a second and fifty milliseconds for each process, or up to twice that.
+//! held again after a second and fifty milliseconds for each process, or up to twice that. So it is after one who
+//! called to an epoch, or won it, while the detector took it for dead, and was dead by then.
 //!
 //! The epoch is kept on stable storage: one who comes back must not begin an epoch that it knows has been.
 //!
@@ -44,12 +45,15 @@ pub enum Message<M> {
         /// The epoch.
         epoch: u64,
     },
-    /// "Your election is over, or was never ours." Answers what one who was away sends; it begins a later epoch.
+    /// "Your election is over, or was never ours." Answers what one who was away, or is behind, sends; it joins the
+    /// present epoch, or begins the next.
     Later {
         /// The epoch of what is answered.
         answers: u64,
         /// The present one.
         epoch: u64,
+        /// Whether the present one is over, or held without the one who is answered.
+        over: bool,
     },
 }
 
@@ -129,6 +133,9 @@ pub struct Recurring<P: Process> {
     pub suspected: BTreeSet<Address>,
     /// Those that were taken for dead when the epoch began: it was held without them.
     pub excluded: BTreeSet<Address>,
+    /// Who called me to the epoch, though the detector takes it for dead: it has a part in it. Only the detector
+    /// knows whether it still lives, and what it has said once it does not say again.
+    pub admitted: Option<Address>,
 }
 
 impl<P> Process for Recurring<P>
@@ -161,6 +168,7 @@ where
             leader: None,
             suspected: BTreeSet::new(),
             excluded: BTreeSet::new(),
+            admitted: None,
         };
         if !P::SYNCHRONOUS {
             recurring.pass_on(step, cx);
@@ -186,7 +194,11 @@ where
         match suspicion {
             Suspicion::Restore(restored) => {
                 // It may have another leader: it crashed, or was on the other side of a partition.
-                if self.suspected.remove(&restored) && self.epoch > 0 {
+                let was_suspected = self.suspected.remove(&restored);
+                if self.admitted == Some(restored) {
+                    self.admitted = None;
+                    self.rest(cx);
+                } else if was_suspected && self.epoch > 0 {
                     self.hold(cx);
                 }
             }
@@ -214,10 +226,15 @@ where
             }
             Message::Call { epoch } => {
                 if self.is_in(from, epoch, cx) && self.under_way {
-                    cx.send(from, Message::Later { answers: epoch, epoch });
+                    cx.send(from, Message::Later { answers: epoch, epoch, over: true });
                 }
             }
-            Message::Later { answers, epoch } if answers == self.epoch => {
+            // To enter one after another, each an epoch of its own, would be a storm.
+            Message::Later { answers, epoch, over: false } if answers == self.epoch && !P::SYNCHRONOUS => {
+                self.enter(epoch, Some(from), cx);
+                self.run(cx, |election, cx| election.on_command(Command::Elect, cx));
+            }
+            Message::Later { answers, epoch, .. } if answers == self.epoch => {
                 self.epoch = epoch;
                 self.hold(cx);
             }
@@ -245,12 +262,11 @@ where
     /// Whether the one who speaks of this epoch and I are both in it. I enter it if it is news.
     fn is_in(&mut self, from: Address, epoch: u64, cx: &mut Context<'_, Self>) -> bool {
         if epoch > self.epoch {
-            // Whoever speaks is alive.
-            self.suspected.remove(&from);
-            self.enter(epoch, cx);
+            self.enter(epoch, Some(from), cx);
         } else if epoch < self.epoch || self.excluded.contains(&from) {
             // Of an election that is over, or of another one with the same number.
-            cx.send(from, Message::Later { answers: epoch, epoch: self.epoch });
+            let over = self.decided || self.excluded.contains(&from);
+            cx.send(from, Message::Later { answers: epoch, epoch: self.epoch, over });
             return false;
         }
         true
@@ -258,7 +274,7 @@ where
 
     /// Begins the next epoch and stands in it.
     fn hold(&mut self, cx: &mut Context<'_, Self>) {
-        self.enter(self.epoch + 1, cx);
+        self.enter(self.epoch + 1, None, cx);
         if P::SYNCHRONOUS {
             let others: Vec<Address> = self.what_is_left(cx).topology.neighbours(cx.me()).collect();
             for other in others {
@@ -268,8 +284,8 @@ where
         self.run(cx, |election, cx| election.on_command(Command::Elect, cx));
     }
 
-    /// Enters an epoch with fresh variables.
-    fn enter(&mut self, epoch: u64, cx: &mut Context<'_, Self>) {
+    /// Enters an epoch with fresh variables; `caller` has called me, if anybody has.
+    fn enter(&mut self, epoch: u64, caller: Option<Address>, cx: &mut Context<'_, Self>) {
         self.epoch = epoch;
         cx.persist(epoch);
         if self.decided {
@@ -278,7 +294,8 @@ where
         self.under_way = false;
         self.decided = false;
         self.leader = None;
-        self.excluded = self.suspected.clone();
+        self.admitted = caller.filter(|caller| self.suspected.contains(caller));
+        self.excluded = self.absent();
         let patience = PATIENCE + PATIENCE_EACH * cx.topology().len() as u32;
         cx.set_timer(Timer::Undecided, patience..=2 * patience);
         let system = self.what_is_left(cx);
@@ -296,8 +313,14 @@ where
     /// The system without those that are suspected, and with pulses as long as it takes.
     fn what_is_left(&self, cx: &Context<'_, Self>) -> System<P> {
         let system = cx.config();
-        let topology = system.topology.without(&self.suspected);
+        let topology = system.topology.without(&self.absent());
         System { topology, pulse: 2 * system.pulse, ..system.clone() }
+    }
+
+    /// Those without whom the epoch is held.
+    fn absent(&self) -> BTreeSet<Address> {
+        let suspected = self.suspected.iter().copied();
+        suspected.filter(|&suspect| self.admitted != Some(suspect)).collect()
     }
 
     fn pass_on(&mut self, step: Step<P>, cx: &mut Context<'_, Self>) {
@@ -332,15 +355,18 @@ where
             }
         };
         self.decided = !matches!(output, Output::Leaderless);
-        if self.decided {
-            cx.cancel_timer(Timer::Undecided);
-        }
+        self.rest(cx);
         cx.output(output);
-        if let Some(leader) = self.leader
-            && self.suspected.contains(&leader)
-        {
+        if self.leader.is_some_and(|leader| self.absent().contains(&leader)) {
             // It won and died: the next election, at once.
             self.hold(cx);
+        }
+    }
+
+    /// The election is over, unless it was won by one of whom only the detector can say whether it lives.
+    fn rest(&self, cx: &mut Context<'_, Self>) {
+        if self.decided && (self.leader.is_none() || self.leader != self.admitted) {
+            cx.cancel_timer(Timer::Undecided);
         }
     }
 }
@@ -394,7 +420,7 @@ mod tests {
         let mut p = seventeen();
         p.message(Address(0), election(3, 24));
         assert_eq!(p.process.epoch, 3);
-        let later = Message::Later { answers: 2, epoch: 3 };
+        let later = Message::Later { answers: 2, epoch: 3, over: false };
         assert_eq!(
             p.message(Address(0), elected(2, 3)).effects,
             [Effect::Send { to: Address(0), message: later }]
@@ -402,13 +428,24 @@ mod tests {
     }
 
     #[test]
-    fn one_who_is_behind_begins_an_epoch_later_than_all_it_hears_of() {
+    fn one_who_is_behind_joins_the_present_epoch_or_begins_the_next_if_that_is_over() {
+        for (over, next) in [(false, 7), (true, 8)] {
+            let mut p = seventeen();
+            p.command(Command::Elect);
+            let step = p.message(Address(2), Message::Later { answers: 1, epoch: 7, over });
+            assert_eq!((step.persist, step.sent()), (Some(next), vec![(Address(2), election(next, 17))]));
+            // An answer to what was said before is old news.
+            assert!(p.message(Address(2), Message::Later { answers: 1, epoch: 9, over }).is_empty());
+        }
+    }
+
+    #[test]
+    fn who_is_behind_hears_that_the_present_epoch_is_over_once_it_is() {
         let mut p = seventeen();
-        p.command(Command::Elect);
-        let step = p.message(Address(2), Message::Later { answers: 1, epoch: 7 });
-        assert_eq!((step.persist, step.sent()), (Some(8), vec![(Address(2), election(8, 17))]));
-        // An answer to what was said before is old news.
-        assert!(p.message(Address(2), Message::Later { answers: 1, epoch: 9 }).is_empty());
+        p.message(Address(0), election(3, 24));
+        p.message(Address(0), elected(3, 24));
+        let later = Message::Later { answers: 2, epoch: 3, over: true };
+        assert_eq!(p.message(Address(0), elected(2, 3)).sent(), [(Address(0), later)]);
     }
 
     #[test]
@@ -451,10 +488,24 @@ mod tests {
         let mut p = seventeen();
         p.message(Address(0), election(1, 24));
         p.suspicion(Suspicion::Suspect(Address(0)));
-        let later = Message::Later { answers: 2, epoch: 2 };
+        let later = Message::Later { answers: 2, epoch: 2, over: true };
         assert_eq!(p.message(Address(0), election(2, 3)).sent(), [(Address(0), later)]);
         let step = p.suspicion(Suspicion::Restore(Address(0)));
         assert_eq!((step.persist, step.sent()), (Some(3), vec![(Address(2), election(3, 17))]));
+    }
+
+    /// The detector says only once that somebody is dead.
+    #[test]
+    fn who_calls_to_an_epoch_has_a_part_in_it_and_none_in_the_next_unless_it_is_trusted_by_then() {
+        let mut p = seventeen();
+        p.suspicion(Suspicion::Suspect(Address(2)));
+        p.message(Address(2), election(1, 24));
+        let won = p.message(Address(0), elected(1, 24));
+        assert!(p.process.decided && !won.effects.contains(&Effect::CancelTimer(Timer::Undecided)));
+        let mut trusted = p.clone();
+        assert_eq!(p.timer(Timer::Undecided).sent(), [(Address(3), election(2, 17))], "it was dead");
+        let step = trusted.suspicion(Suspicion::Restore(Address(2)));
+        assert_eq!(step.effects, [Effect::CancelTimer(Timer::Undecided)]);
     }
 
     #[test]
@@ -509,7 +560,7 @@ mod tests {
         let mut p = pulsing();
         p.message(Address(0), Message::Call { epoch: 1 });
         p.timer(Timer::Of { epoch: 1, timer: Beat });
-        let later = Message::Later { answers: 1, epoch: 1 };
+        let later = Message::Later { answers: 1, epoch: 1, over: true };
         assert_eq!(p.message(Address(2), Message::Call { epoch: 1 }).sent(), [(Address(2), later)]);
     }
 

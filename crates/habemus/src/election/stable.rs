@@ -125,6 +125,9 @@ impl Process for StableElection {
                 if self.leads(cx) {
                     // It may have missed the announcement, or believe in a leader of its own.
                     cx.send(restored, Message::Coordinator(self.restarts));
+                } else if self.phase == Phase::Yielded {
+                    // It may be the one that leads, and was not believed.
+                    self.ask(cx);
                 }
             }
         }
@@ -182,9 +185,9 @@ impl StableElection {
         if self.leads(cx) && !better(claimant, self.candidate(cx), cx) {
             // Two lead, as after a partition. I stay, and those that followed the other must know.
             cx.broadcast(&Message::Coordinator(self.restarts));
-        } else if self.suspected.remove(&claimant.process) {
-            // It has died since it spoke, or has come back since it died: if it leads, it will say so again.
-            self.ask(cx);
+        } else if self.suspected.contains(&claimant.process) {
+            // It has died since it spoke, or the detector will soon say that it is back: then it will say so again.
+            self.give_way(cx);
         } else if self.phase == Phase::Idle && self.leader.is_some_and(|leader| better(leader, claimant, cx))
         {
             // My leader is better, so one of the two no longer leads: whoever does will say so.
@@ -439,10 +442,15 @@ mod tests {
     }
 
     #[test]
-    fn a_suspect_that_claims_to_lead_must_say_so_again() {
+    fn a_suspect_that_claims_to_lead_must_say_so_again_when_it_is_trusted() {
         let mut p = three(Config::default());
         p.suspicion(Suspicion::Suspect(FIVE));
-        assert_eq!(p.message(FIVE, Message::Coordinator(0)).sent(), to_all(Message::Election(0)));
+        let step = p.message(FIVE, Message::Coordinator(0));
+        assert!(sets(&step, Timer::NoCoordinator, Config::default().coordinator_timeout));
+        assert!(p.message(FIVE, Message::Coordinator(0)).is_empty());
+        let mut dead = p.clone();
+        assert_eq!(dead.timer(Timer::NoCoordinator).sent(), to_all(Message::Election(0)));
+        assert_eq!(p.suspicion(Suspicion::Restore(FIVE)).sent(), to_all(Message::Election(0)));
         assert_eq!(p.message(FIVE, Message::Coordinator(0)).outputs(), [Output::follows(Id(5))]);
     }
 

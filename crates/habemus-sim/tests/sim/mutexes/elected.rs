@@ -107,6 +107,6 @@ fn a_coordinator_that_does_not_ask_puts_two_inside() {
     let mut scenario = scenario("bully", 10);
     scenario.options.insert("variant".to_owned(), "mutant-forgetful".to_owned());
     scenario.random = Some(RandomFaults { crashes: 3.0, until: ms(2000), ..RandomFaults::usual(4) });
-    let report = swept(&scenario, 30);
+    let report = swept(&scenario, 150);
     assert!(report.properties["EM1"].violated > 0, "{report:?}");
 }

@@ -5,7 +5,9 @@ use super::super::{
     shape, stack,
 };
 use super::{WINS, preference, wins};
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
+use crate::analysis::{
+    Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, held_again, shuffled_ids,
+};
 use crate::election::all_to_all::{AllToAll, Candidates, Config, Variant};
 use crate::rounds::Synchronous;
 use crate::topology::Complete;
@@ -44,7 +46,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         },
         WINS,
     ],
-    cost_model: Some(CostModel { arrange, bound, again: None }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 pub(in crate::catalogue) fn build(
@@ -88,4 +90,11 @@ fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option
         _ => (n as f64 * others, "n(n−1)"),
     };
     Some(Bound { messages, kind: BoundKind::Exactly, formula })
+}
+
+/// Everybody is told at once, and calls everybody.
+fn again(_: Again, n: usize) -> Bound {
+    let Bound { messages, kind, .. } = held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n);
+    let calls = (n * n) as f64;
+    Bound { messages: messages + calls, kind, formula: "n² + 3(all start, at worst) + 3n" }
 }

@@ -4,7 +4,7 @@ use super::super::{
     Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
     as_printed, mutant, shape, stack,
 };
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
+use crate::analysis::{Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, held_again};
 use crate::election::anonymous_ring::{AnonymousRing, Config, Variant};
 use crate::topology::Ring;
 use crate::{Chooser, Id, ProblemKind, System};
@@ -25,7 +25,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         default: "as-printed",
         help: "S4's listing, or one in which a candidate swallows the vote",
     }],
-    cost_model: Some(CostModel { arrange, bound, again: None }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 pub(in crate::catalogue) fn build(
@@ -57,4 +57,8 @@ fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) ->
 fn bound(_: Arrangement, _: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
     let plain = option("variant").is_none_or(|variant| variant == "as-printed");
     plain.then_some(Bound { messages: 2.0 * n as f64, kind: BoundKind::Exactly, formula: "2n" })
+}
+
+fn again(_: Again, n: usize) -> Bound {
+    held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n)
 }

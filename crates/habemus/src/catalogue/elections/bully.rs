@@ -83,8 +83,11 @@ pub(in crate::catalogue) fn build(
     let detector = shape::detector_for(entry, request)? != "none";
     let config = Config { detector, ..configure(options)? };
     let preference = preference(&request.ids, config.wins, &config.quality);
+    let (answer, announcement) = (config.answer_timeout, config.coordinator_timeout);
     let system: System<Bully> = System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
-    let setup = Setup::new(entry, system, Some(preference), &shape);
+    let mut setup = Setup::new(entry, system, Some(preference), &shape);
+    // A question and its answer; and the time until the one that answered has asked in vain, and says so.
+    setup.contract.limit_latency((answer / 2).min(announcement.saturating_sub(answer) / 2));
     stack::election_on_detector(setup, request, options)
 }
 

@@ -7,7 +7,9 @@ use super::super::{
 use super::capture_sync::like_a_ruler;
 use super::order::{ORDER, order};
 use super::{WINS, wins};
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
+use crate::analysis::{
+    Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, held_again, shuffled_ids,
+};
 use crate::election::capture_async::{CaptureAsync, Config, Variant};
 use crate::topology::Complete;
 use crate::{Chooser, Id, ProblemKind, System};
@@ -44,7 +46,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         WINS,
         ORDER,
     ],
-    cost_model: Some(CostModel { arrange, bound, again: None }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 pub(in crate::catalogue) fn build(
@@ -97,4 +99,8 @@ fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option
             formula: "6(2n⌊log₂ n⌋ + n) + n − 1",
         },
     })
+}
+
+fn again(_: Again, n: usize) -> Bound {
+    held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n)
 }

@@ -6,7 +6,9 @@ use super::super::{
 };
 use super::order::{ORDER, order};
 use super::{WINS, wins};
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
+use crate::analysis::{
+    Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, held_again, shuffled_ids,
+};
 use crate::election::capture_sync::{CaptureSync, Config, Variant};
 use crate::rounds::Synchronous;
 use crate::topology::Complete;
@@ -39,7 +41,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         WINS,
         ORDER,
     ],
-    cost_model: Some(CostModel { arrange, bound, again: None }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 pub(in crate::catalogue) fn build(
@@ -112,4 +114,11 @@ fn bound(
             formula: "3n⌈log₂ n⌉ − 1",
         },
     })
+}
+
+/// Everybody is told at once, and calls everybody.
+fn again(_: Again, n: usize) -> Bound {
+    let Bound { messages, kind, .. } = held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n);
+    let calls = (n * n) as f64;
+    Bound { messages: messages + calls, kind, formula: "n² + 3(all start, at worst) + 3n" }
 }

@@ -5,7 +5,9 @@ use super::super::{
     as_printed, rules, shape, stack,
 };
 use super::{WINS, preference, wins};
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, harmonic, shuffled_ids};
+use crate::analysis::{
+    Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, harmonic, held_again, shuffled_ids,
+};
 use crate::election::chang_roberts::{ChangRoberts, Config, Variant};
 use crate::topology::Ring;
 use crate::{Chooser, Id, ProblemKind, System};
@@ -37,7 +39,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         },
         WINS,
     ],
-    cost_model: Some(CostModel { arrange, bound, again: None }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 pub(in crate::catalogue) fn build(
@@ -105,4 +107,8 @@ fn bound(
             formula: "n·Hn + n",
         },
     })
+}
+
+fn again(_: Again, n: usize) -> Bound {
+    held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n)
 }

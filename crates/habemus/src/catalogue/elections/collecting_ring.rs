@@ -4,15 +4,15 @@ use super::super::{
     Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
     mutant, rules, shape, stack,
 };
-use super::{WINS, preference, wins};
+use super::{SIDES, WINS, preference, wins};
 use crate::analysis::{Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::collecting_ring::{Announce, CollectingRing, Config, Member, Variant};
 use crate::topology::Ring;
 use crate::{Chooser, Id, ProblemKind, System};
 
-/// Why one that is back too soon does harm: the checker finds such a run after 19 steps.
-const NOT_MISSED: &str = "one that is back before the detector misses it takes lists along that nobody sends again, and each \
-                          side of a partition has the best of its own";
+/// Why an announcement to each may be missed for good.
+const UNCONFIRMED: &str = "nobody confirms an announcement that does not go round, and each side of a partition has the \
+                           best of its own";
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "collecting-ring",
@@ -22,10 +22,10 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     topologies: &["ring"],
     detectors: stack::DETECTORS,
     promises: &[
-        Promise::of("E1").except(&[Fault::Recovery, Fault::Partition], NOT_MISSED),
+        Promise::of("E1").except(&[Fault::Partition], SIDES),
         Promise::of("E2"),
         Promise::of("termination"),
-        Promise::of("agreement").except(&[Fault::Recovery], NOT_MISSED),
+        Promise::of("agreement"),
         Promise::of("eventual-accuracy"),
     ],
     cost: "2n for each process that starts",
@@ -71,10 +71,21 @@ pub(in crate::catalogue) fn build(
 ) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let config = configure(options)?;
+    let (announce, hop) = (config.announce, config.hop_timeout);
     let preference = preference(&request.ids, config.wins, &[]);
     let system: System<CollectingRing> =
         System::new(Ring::logical(request.ids.len()), request.ids.clone(), config)?;
-    let setup = Setup::new(entry, system, Some(preference), &shape);
+    let mut setup = Setup::new(entry, system, Some(preference), &shape);
+    setup.contract.limit_latency(hop);
+    setup.contract = match announce {
+        Announce::Ring => setup.contract,
+        Announce::All => ["E1", "E2", "agreement", "eventual-accuracy"]
+            .iter()
+            .fold(setup.contract, |contract, property| {
+                contract.except(property, &[Fault::Recovery, Fault::Partition], UNCONFIRMED)
+            }),
+        Announce::Nobody => setup.contract.without(&["E2", "termination", "agreement", "eventual-accuracy"]),
+    };
     stack::election_on_detector(setup, request, options)
 }
 
@@ -124,8 +135,13 @@ fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option
     Some(Bound { messages: rounds * each, kind: BoundKind::Exactly, formula })
 }
 
-/// Everybody is told at once, and sends a list round; so does who comes back.
-fn again(_: Again, n: usize) -> Bound {
+/// Everybody is told at once, and sends a list round. Who comes back sends one, too, and another if it hears of a worse
+/// leader before the detector trusts it.
+fn again(again: Again, n: usize) -> Bound {
     let count = n as f64;
-    Bound { messages: 2.0 * count * count, kind: BoundKind::AtMost, formula: "2n²" }
+    let (messages, formula) = match again {
+        Again::Crash => (2.0 * count * count, "2n²"),
+        Again::Recovery => (2.0 * count * (count + 1.0), "2n(n+1)"),
+    };
+    Bound { messages, kind: BoundKind::AtMost, formula }
 }

@@ -6,7 +6,9 @@ use super::super::{
 };
 use super::halving::halving_ids;
 use super::{WINS, preference, wins};
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
+use crate::analysis::{
+    Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, held_again, shuffled_ids,
+};
 use crate::election::dolev_klawe_rodeh::{Config, DolevKlaweRodeh, Variant};
 use crate::topology::Ring;
 use crate::{Chooser, Id, ProblemKind, System};
@@ -38,7 +40,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         },
         WINS,
     ],
-    cost_model: Some(CostModel { arrange, bound, again: None }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 pub(in crate::catalogue) fn build(
@@ -92,4 +94,8 @@ fn bound(
         Arrangement::Random => (worst, BoundKind::AtMost, "2n⌊log2 n⌋ + 2n"),
     };
     Some(Bound { messages, kind, formula })
+}
+
+fn again(_: Again, n: usize) -> Bound {
+    held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n)
 }

@@ -6,7 +6,9 @@ use super::super::{
 };
 use super::halving::halving_ids;
 use super::{WINS, preference, wins};
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
+use crate::analysis::{
+    Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, held_again, shuffled_ids,
+};
 use crate::election::hirschberg_sinclair::{Config, HirschbergSinclair, Variant};
 use crate::topology::TwoWayRing;
 use crate::{Chooser, Id, ProblemKind, System};
@@ -38,7 +40,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         },
         WINS,
     ],
-    cost_model: Some(CostModel { arrange, bound, again: None }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 pub(in crate::catalogue) fn build(
@@ -97,4 +99,8 @@ fn bound(
         _ => (8.0 * count * f64::from(1 + last) + count, BoundKind::AtMost, "8n(1+⌈log2 n⌉) + n"),
     };
     Some(Bound { messages, kind, formula })
+}
+
+fn again(_: Again, n: usize) -> Bound {
+    held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n)
 }

@@ -4,7 +4,9 @@ use super::super::{
     Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
     mutant, rules, shape, stack,
 };
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
+use crate::analysis::{
+    Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, harmonic, held_again,
+};
 use crate::election::itai_rodeh::{Config, ItaiRodeh, Variant};
 use crate::topology::Ring;
 use crate::{Chooser, Id, ProblemKind, System};
@@ -33,7 +35,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         default: "numbered",
         help: "whether rounds are numbered (FIFO links do without), or equals are not noticed",
     }],
-    cost_model: Some(CostModel { arrange, bound, again: None }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 pub(in crate::catalogue) fn build(
@@ -64,8 +66,19 @@ fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) ->
     Arranged { ids, start, down: Vec::new() }
 }
 
-/// A single candidate goes round once, and so does the news. With more of them only the order is known.
-fn bound(_: Arrangement, start: Start, n: usize, _: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
-    let alone = start == Start::One || n == 1;
-    alone.then_some(Bound { messages: 2.0 * n as f64, kind: BoundKind::Exactly, formula: "2n" })
+/// A single candidate goes round once, and so does the news. If all stand, a lot travels until it meets a higher one,
+/// H(n−1)+1 links on average, if there are n lots to draw from. The highest is drawn by one alone with probability
+/// 1/(e−1) or more; a second round has few candidates and costs less than 2n, and the news n.
+fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
+    let count = n as f64;
+    if start == Start::One || n == 1 {
+        return Some(Bound { messages: 2.0 * count, kind: BoundKind::Exactly, formula: "2n" });
+    }
+    let messages = count * harmonic(n as u64) + 3.0 * count;
+    let usual = option("variant").is_none();
+    usual.then_some(Bound { messages, kind: BoundKind::OnAverage, formula: "n·Hn + 3n" })
+}
+
+fn again(_: Again, n: usize) -> Bound {
+    held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n)
 }

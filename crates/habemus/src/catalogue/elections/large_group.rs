@@ -5,7 +5,7 @@ use super::super::{
     mutant, rules, shape, stack,
 };
 use super::{WINS, wins};
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
+use crate::analysis::{Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, held_again};
 use crate::election::large_group::{Config, LargeGroup, Relay, Variant};
 use crate::topology::Complete;
 use crate::{Chooser, Id, ProblemKind, System};
@@ -61,7 +61,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "tells one election from the next: other candidates pass the filter",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound, again: None }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 pub(in crate::catalogue) fn build(
@@ -135,4 +135,8 @@ fn records(mean: f64) -> f64 {
         sum += probability * harmonic;
     }
     sum
+}
+
+fn again(_: Again, n: usize) -> Bound {
+    held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n)
 }

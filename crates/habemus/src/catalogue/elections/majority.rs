@@ -132,12 +132,17 @@ fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) ->
     Arranged { ids, start, down: Vec::new() }
 }
 
-/// A candidate asks everybody twice and announces itself, and everybody answers; if all stand at once, chance decides
-/// how often they do.
+/// A candidate asks everybody twice and announces itself, and everybody answers. If all stand at once, they cost
+/// 3n(n−1) before anybody is elected, and chance decides how many stand again.
 fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
     let plain = ["variant", "weights", "interval", "min-timeout", "max-timeout", "lease"];
-    if start == Start::All || plain.iter().any(|name| option(name).is_some()) {
+    if plain.iter().any(|name| option(name).is_some()) {
         return None;
+    }
+    if start == Start::All {
+        let messages = 4.0 * (n * n) as f64;
+        let usual = n > 1 && option("pre-vote").is_none();
+        return usual.then_some(Bound { messages, kind: BoundKind::OnAverage, formula: "4n²" });
     }
     let (each, formula) = match option("pre-vote").as_deref() {
         None | Some("true") => (6.0, "6(n−1)"),

@@ -70,10 +70,13 @@ pub(in crate::catalogue) fn build(
 ) -> Result<Chosen, SetupError> {
     let shape = shape::shape_for(entry, request)?;
     let config = configure(options)?;
+    let (answer, announcement) = (config.answer_timeout, config.coordinator_timeout);
     let preference = preference(&request.ids, config.wins, &[]);
     let system: System<StableElection> =
         System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
-    let setup = Setup::new(entry, system, Some(preference), &shape);
+    let mut setup = Setup::new(entry, system, Some(preference), &shape);
+    // As for the bully.
+    setup.contract.limit_latency((answer / 2).min(announcement.saturating_sub(answer) / 2));
     stack::election_on_detector(setup, request, options)
 }
 

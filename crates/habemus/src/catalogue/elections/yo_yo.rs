@@ -5,7 +5,9 @@ use super::super::{
     Values, as_printed, mutant, rules, shape, stack,
 };
 use super::preference;
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
+use crate::analysis::{
+    Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, held_again, shuffled_ids,
+};
 use crate::election::Wins;
 use crate::election::yo_yo::{Config, Variant, YoYo};
 use crate::{Chooser, Id, ProblemKind, System};
@@ -64,7 +66,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "after how long a neighbour's silence means that the link to it is broken",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound, again: None }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 const DEFAULT_SHAPE: &str = "random";
@@ -168,6 +170,10 @@ fn last_fibonacci(limit: u64) -> f64 {
         (this, next, index) = (next, this + next, index + 1);
     }
     f64::from(index)
+}
+
+fn again(_: Again, n: usize) -> Bound {
+    held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n)
 }
 
 #[cfg(test)]

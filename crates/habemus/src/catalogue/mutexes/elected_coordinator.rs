@@ -199,8 +199,13 @@ fn election(name: &str, request: &Request<'_>) -> Result<Below, SetupError> {
     };
     let options: BTreeMap<String, String> = request.options.iter().filter_map(stripped).collect();
     let entry = super::super::entry(name)?;
-    // On an oracle it is a service, and nothing is stacked under it here: the lock stands on the detector.
-    let detector = entry.detectors.contains(&"oracle").then_some("oracle");
+    // On an oracle it is a service, and nothing is stacked under it here: the lock stands on the detector. If it stands
+    // on none, an election that is held again by itself may know.
+    let detector = match (request.detector, entry.detectors) {
+        (_, []) => None,
+        (Some("none"), ["oracle", ..]) => Some("none"),
+        (_, known) => known.contains(&"oracle").then_some("oracle"),
+    };
     let request = Request { algorithm: name, shape: None, detector, options: &options, ..request.clone() };
     any(&request)?.accept(Keep)?.ok_or_else(|| SetupError::Unfit {
         what: "election",

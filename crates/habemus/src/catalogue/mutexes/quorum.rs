@@ -5,7 +5,7 @@ use super::super::{
     mutant, rules, shape,
 };
 use super::lock;
-use crate::analysis::{Arrangement, Bound, CostModel, Start};
+use crate::analysis::{Arrangement, Bound, BoundKind, CostModel, Start};
 use crate::mutex::quorum::{Config, Quorum, Variant};
 use crate::topology::Complete;
 use crate::{ProblemKind, System};
@@ -85,11 +85,22 @@ pub(in crate::catalogue) fn build(
     Ok(Setup::new(entry, system, None, &shape).into())
 }
 
-/// If all start at once, chance decides how often each has to try.
+/// An attempt costs 3(n−1) at most. If all start at once, chance decides how often each has to try; who fails waits for
+/// longer each time, until so few are awake that one of them succeeds.
 fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
     let plain = ["variant", "coordinators", "quorum", "timeout"];
-    if start == Start::All || plain.iter().any(|name| option(name).is_some()) {
+    if plain.iter().any(|name| option(name).is_some()) {
         return None;
+    }
+    if start == Start::All && n > 1 {
+        let count = n as f64;
+        let messages = 3.0 * count * (count - 1.0) * (2.0 + count.log2());
+        let formula = "3n(n−1)(2+log2 n)";
+        return option("back-off").is_none().then_some(Bound {
+            messages,
+            kind: BoundKind::OnAverage,
+            formula,
+        });
     }
     lock::exactly(3.0 * (n as f64 - 1.0), "3(n−1)")
 }
