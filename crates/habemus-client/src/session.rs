@@ -150,7 +150,9 @@ async fn renew(client: Client, id: i64, ttl: Duration, tell: watch::Sender<Optio
 
 async fn renew_once(client: &Client, id: i64) -> Result<u64, ClientError> {
     let request = tokio_stream::once(rpc::LeaseKeepAliveRequest { id });
-    let answer = client.leases().lease_keep_alive(request).await?.into_inner().message().await?;
+    client.authenticate().await?;
+    let asked = async { client.leases().lease_keep_alive(request).await?.into_inner().message().await };
+    let answer = asked.await.map_err(|status: tonic::Status| client.noticed(status.into()))?;
     let answer = answer.ok_or(ClientError::Nonsense("a renewal without an answer"))?;
     Ok(u64::try_from(answer.ttl).unwrap_or_default())
 }

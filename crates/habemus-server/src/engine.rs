@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use habemus_replica::{Change, Effect, Member, MemberId, PeerMessage, Replica, RequestId, Role, Unanswered};
-use habemus_store::{Applied, ClusterTime, Command, Revision, Store};
+use habemus_store::{Applied, Author, ClusterTime, Command, Revision, Store};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;
 
@@ -153,7 +153,7 @@ impl Engine {
         {
             let request = self.number();
             self.compacting = Some(request);
-            self.replica.propose(request, Command::Compact(revision));
+            self.replica.propose(request, Command::As(Author::Member, Command::Compact(revision).into()));
         }
     }
 

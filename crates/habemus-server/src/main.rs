@@ -1,12 +1,15 @@
 //! `habemusd`: locks, elections and sessions behind etcd's interface. One member, alone or of a cluster.
 
+mod auth;
 mod check;
 mod clock;
 mod cluster;
 mod config;
 mod convert;
+mod door;
 mod election;
 mod engine;
+mod gateway;
 mod handle;
 mod http;
 mod identity;
@@ -21,7 +24,10 @@ mod queues;
 mod quota;
 mod random;
 mod server;
+mod shown;
 mod status;
+mod tls;
+mod tokens;
 mod wakers;
 mod watch;
 mod writer;

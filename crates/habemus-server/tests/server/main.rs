@@ -1,5 +1,6 @@
 //! The real program, with real clients, real sockets and a real disk.
 
+mod auth;
 mod client;
 mod cluster;
 mod etcdctl;
@@ -9,3 +10,4 @@ mod kills;
 mod limits;
 mod queues;
 mod support;
+mod tls;
