@@ -1,7 +1,8 @@
 //! A store as bytes, and back.
 //!
 //! Only what does not follow from something else is written down: keys with their versions, and sessions with their
-//! deadlines. History, queues and whose keys are whose are found again when it is read.
+//! deadlines, and since when who stands in a queue. History, who is inside and whose keys are whose are found again when
+//! it is read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,13 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{KeyValue, Revision};
 use crate::keyspace::{Keyspace, Stamp, Version};
-use crate::queue::Queues;
+use crate::queue::{Queues, WrittenStand};
 use crate::session::{SessionId, Sessions};
 use crate::store::Store;
 use crate::time::ClusterTime;
 
 /// The form of what is written. Whoever changes the form changes this number.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 /// Why bytes are no store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +38,7 @@ struct Written {
     compacted: Revision,
     keys: Vec<(Bytes, Vec<WrittenVersion>)>,
     sessions: Vec<(SessionId, Duration, ClusterTime)>,
+    queues: Vec<WrittenStand>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -63,6 +65,7 @@ impl Store {
             compacted: self.keyspace.compacted(),
             keys: keys.map(|(key, versions)| (key.clone(), versions.iter().map(write).collect())).collect(),
             sessions: self.sessions.iter().map(|(id, it)| (id, it.ttl, it.deadline)).collect(),
+            queues: self.queues.written(),
         };
         let form = FORM.to_le_bytes().to_vec();
         postcard::to_extend(&written, form).expect("memory takes whatever is written")
@@ -93,7 +96,12 @@ impl Store {
         for key in keyspace.range(&crate::KeyRange::From(Bytes::new()), keyspace.revision()) {
             sessions.attach(&key.key, None, key.session);
         }
-        Ok(Store { now: written.now, queues: Queues::of(&keyspace), keyspace, sessions })
+        Ok(Store {
+            now: written.now,
+            queues: Queues::of(&keyspace, written.now, written.queues),
+            keyspace,
+            sessions,
+        })
     }
 }
 
