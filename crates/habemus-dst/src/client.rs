@@ -72,6 +72,8 @@ pub(crate) struct Hands<'a> {
     pub(crate) random: &'a mut Random,
     pub(crate) history: &'a mut History,
     pub(crate) calls: &'a mut u64,
+    /// How long it rests at most between two calls.
+    pub(crate) think: Micros,
     pub(crate) asks: Vec<(CallId, Ask)>,
     /// Whether another member shall be asked from now on.
     pub(crate) switches: bool,
@@ -94,7 +96,16 @@ impl Hands<'_> {
 }
 
 impl Client {
-    /// Now and then.
+    /// When it has something to do again, in true time, if it is told nothing before.
+    pub(crate) fn next_wake(&self, clock: &SkewedClock, is_ending: bool) -> Micros {
+        match self {
+            Client::Keys(client) => client.next_wake(is_ending),
+            Client::Lock(client) => client.next_wake(clock, is_ending),
+            Client::Watch(client) => client.next_wake(),
+        }
+    }
+
+    /// It has something to do.
     pub(crate) fn wake(&mut self, hands: &mut Hands<'_>) {
         match self {
             Client::Keys(client) => client.wake(hands),

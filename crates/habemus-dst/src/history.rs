@@ -69,16 +69,9 @@ impl History {
     pub(crate) fn applied(&mut self, now: Micros, applied: &Applied) {
         let mut is_news = false;
         for revised in &applied.revised {
-            match self.revised.entry(revised.revision) {
-                Entry::Vacant(place) => {
-                    place.insert(revised.clone());
-                    is_news = true;
-                }
-                Entry::Occupied(known) if known.get() == revised => {}
-                Entry::Occupied(known) => {
-                    let what = format!("one member has {:?}, another {revised:?}", known.get());
-                    self.violated(what);
-                }
+            if let Entry::Vacant(place) = self.revised.entry(revised.revision) {
+                place.insert(revised.clone());
+                is_news = true;
             }
         }
         if is_news {

@@ -44,6 +44,12 @@ pub(crate) struct Running {
     pub(crate) waiting: BTreeMap<CallId, (i64, bytes::Bytes, Revision)>,
     /// Who watches, and up to which revision it was told everything.
     pub(crate) watching: BTreeMap<CallId, Revision>,
+    /// The request by which history is being forgotten.
+    pub(crate) forgetting: Option<RequestId>,
+    /// The last index at which its store was compared with that of others.
+    pub(crate) digested: u64,
+    /// The last index at which a command was applied, and how many were there.
+    last_applied: (u64, usize),
 }
 
 /// What the disk has to do.
@@ -85,6 +91,9 @@ impl Machine {
             asked: BTreeMap::new(),
             waiting: BTreeMap::new(),
             watching: BTreeMap::new(),
+            forgetting: None,
+            digested: 0,
+            last_applied: (0, 0),
         });
         Ok(())
     }
@@ -102,6 +111,14 @@ impl Machine {
 }
 
 impl Running {
+    /// The place among its like of a command that was just applied at this index.
+    pub(crate) fn nth_at(&mut self, index: u64) -> usize {
+        let (last, count) = &mut self.last_applied;
+        *count = if *last == index { *count + 1 } else { 0 };
+        *last = index;
+        *count
+    }
+
     pub(crate) fn give(&mut self, job: Job) {
         self.jobs.push_back(job);
     }

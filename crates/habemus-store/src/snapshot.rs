@@ -1,7 +1,8 @@
 //! A store as bytes, and back.
 //!
 //! Only what does not follow from something else is written down: keys with their versions, sessions with their
-//! deadlines, users and roles. History, queues and whose keys are whose are found again when it is read.
+//! deadlines, since when who stands in a queue, users and roles. History, who is inside and whose keys are whose are
+//! found again when it is read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,16 +13,16 @@ use serde::{Deserialize, Serialize};
 use crate::auth::Auth;
 use crate::event::{KeyValue, Revision};
 use crate::keyspace::{Keyspace, Stamp, Version};
-use crate::queue::Queues;
+use crate::queue::{Queues, WrittenStand};
 use crate::session::{SessionId, Sessions};
 use crate::store::Store;
 use crate::time::ClusterTime;
 
 /// The form of what is written. Whoever changes the form changes this number.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 /// The same, with users and roles behind it: where there are none, earlier versions can read it, too.
-const FORM_WITH_AUTH: u32 = 2;
+const FORM_WITH_AUTH: u32 = 3;
 
 /// Why bytes are no store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,6 +42,7 @@ struct Written {
     compacted: Revision,
     keys: Vec<(Bytes, Vec<WrittenVersion>)>,
     sessions: Vec<(SessionId, Duration, ClusterTime)>,
+    queues: Vec<WrittenStand>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -67,6 +69,7 @@ impl Store {
             compacted: self.keyspace.compacted(),
             keys: keys.map(|(key, versions)| (key.clone(), versions.iter().map(write).collect())).collect(),
             sessions: self.sessions.iter().map(|(id, it)| (id, it.ttl, it.deadline)).collect(),
+            queues: self.queues.written(),
         };
         let enough = "memory takes whatever is written";
         if self.auth == Auth::default() {
@@ -104,7 +107,13 @@ impl Store {
         for key in keyspace.range(&crate::KeyRange::From(Bytes::new()), keyspace.revision()) {
             sessions.attach(&key.key, None, key.session);
         }
-        Ok(Store { now: written.now, queues: Queues::of(&keyspace), keyspace, sessions, auth })
+        Ok(Store {
+            now: written.now,
+            queues: Queues::of(&keyspace, written.now, written.queues),
+            keyspace,
+            sessions,
+            auth,
+        })
     }
 }
 

@@ -292,7 +292,7 @@ impl Store {
                 let after = event.now.as_ref().and_then(|now| now.session);
                 self.sessions.attach(&event.key, before, after);
             }
-            changes.queues.extend(self.queues.follow(&revised, &self.keyspace));
+            changes.queues.extend(self.queues.follow(&revised, &self.keyspace, self.now));
             changes.revised.push(revised);
         }
         result

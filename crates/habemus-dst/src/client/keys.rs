@@ -21,19 +21,32 @@ const PATIENCE: Micros = 3_000_000;
 pub(crate) struct KeyClient {
     /// What it waits for.
     present: Option<(u64, KeyAct, Micros)>,
+    /// When it goes on.
+    rests_until: Micros,
     /// What it last knew of each key.
     known: BTreeMap<Bytes, Option<Bytes>>,
     /// How many calls were answered.
     pub(crate) answered: u64,
 }
 
+/// Long after everything is over.
+const NEVER: Micros = Micros::MAX / 4;
+
 impl KeyClient {
+    pub(super) fn next_wake(&self, is_ending: bool) -> Micros {
+        match &self.present {
+            Some((_, _, invoked)) => invoked + PATIENCE + 1,
+            None if is_ending => NEVER,
+            None => self.rests_until,
+        }
+    }
+
     pub(crate) fn wake(&mut self, hands: &mut Hands<'_>) {
         if let Some((_, act, invoked)) = self.present.take_if(|(_, _, at)| hands.now > *at + PATIENCE) {
             self.conclude(act, invoked, KeyResult::Unknown, hands);
             hands.switches = true;
         }
-        if self.present.is_none() && !hands.is_ending {
+        if self.present.is_none() && hands.now >= self.rests_until && !hands.is_ending {
             let act = self.draw(hands);
             let call = hands.ask(ask_for(&act));
             self.present = Some((call, act, hands.now));
@@ -75,6 +88,7 @@ impl KeyClient {
             self.known.insert(act.key().clone(), known);
             self.answered += 1;
         }
+        self.rests_until = hands.now + hands.random.between(1_000, hands.think);
         let answered = !matches!(result, KeyResult::Unknown);
         let responded = if answered { Some(hands.now) } else { None };
         hands.history.key_calls.push(KeyCall { client: hands.client, act, invoked, responded, result });

@@ -8,7 +8,7 @@ use habemus_store::{Answer, Command, Enter, Leave, Mode, Revision, SessionId, St
 
 use super::{Ask, Hands, Reply};
 use crate::calamity::DRIFT_BOUND;
-use crate::clock::Micros;
+use crate::clock::{Micros, SkewedClock};
 use crate::history::Inside;
 
 /// A call that is not answered by then is made again.
@@ -34,6 +34,14 @@ struct Kept {
     renewal: (u64, Duration, Micros, bool),
 }
 
+impl Kept {
+    /// When it is renewed, by the own clock: again soon, if nobody has answered.
+    fn renews_at(&self) -> Duration {
+        let (_, sent, _, answered) = self.renewal;
+        sent + if answered { self.ttl / 3 } else { self.ttl / 6 }
+    }
+}
+
 enum Phase {
     Outside { until: Micros },
     Opening { call: u64, id: SessionId, ttl: Duration, sent: Duration, sent_at: Micros },
@@ -52,6 +60,23 @@ impl LockClient {
     pub(crate) fn new(name: &str, mode: Mode) -> LockClient {
         let phase = Phase::Outside { until: 0 };
         LockClient { name: Bytes::copy_from_slice(name.as_bytes()), mode, session: None, phase, entered: 0 }
+    }
+
+    pub(super) fn next_wake(&self, clock: &SkewedClock, is_ending: bool) -> Micros {
+        if is_ending && self.session.is_none() {
+            return Micros::MAX / 4;
+        }
+        let phase = match &self.phase {
+            Phase::Outside { until } | Phase::Inside { until, .. } => *until,
+            Phase::Opening { sent_at: since, .. }
+            | Phase::Entering { since, .. }
+            | Phase::Leaving { since, .. } => since + PATIENCE + 1,
+        };
+        let session = self.session.as_ref().map_or(Micros::MAX, |kept| {
+            // A clock that was set by halves of microseconds is there a moment later.
+            clock.when(kept.valid_until.min(kept.renews_at())) + 2
+        });
+        phase.min(session)
     }
 
     pub(crate) fn wake(&mut self, hands: &mut Hands<'_>) {
@@ -79,7 +104,7 @@ impl LockClient {
             }
             Phase::Leaving { .. } => {}
         }
-        if hands.is_ending || hands.random.happens(2) {
+        if hands.is_ending || hands.random.happens(10) {
             self.vanish(hands);
         }
     }
@@ -148,10 +173,8 @@ impl LockClient {
     fn renew(&mut self, hands: &mut Hands<'_>) {
         let local = hands.local();
         let Some(kept) = &mut self.session else { return };
-        let (_, sent, _, answered) = kept.renewal;
-        let wait = if answered { kept.ttl / 3 } else { kept.ttl / 6 };
-        if local >= sent + wait {
-            hands.switches |= !answered;
+        if local >= kept.renews_at() {
+            hands.switches |= !kept.renewal.3;
             let call = hands.ask(Ask::Command(Command::RenewSessions(vec![kept.id])));
             kept.renewal = (call, local, hands.now, false);
         }

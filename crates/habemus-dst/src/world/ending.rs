@@ -3,6 +3,7 @@
 use habemus_store::Revision;
 
 use super::World;
+use crate::agenda::Due;
 use crate::client::Client;
 
 impl World {
@@ -28,6 +29,11 @@ impl World {
     /// Clients begin nothing new any more, and vanish.
     pub(crate) fn end(&mut self) {
         self.is_ending = true;
+        for client in 0..self.people.len() {
+            let at = self.now + 1;
+            self.people[client].wakes_at = at;
+            self.agenda.plan(at, Due::Wake { client, at });
+        }
     }
 
     /// What is not as it must be, when nothing happens any more and `last` was the last revision.

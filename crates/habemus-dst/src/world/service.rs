@@ -63,6 +63,7 @@ impl World {
     /// A command was applied here.
     pub(super) fn serve(&mut self, index: usize, request: Option<RequestId>, applied: &Applied) {
         let Some(running) = &mut self.machines[index].running else { return };
+        running.forgetting.take_if(|forgetting| request == Some(*forgetting));
         let mut replies = Vec::new();
         if let Some((call, ask)) = request.and_then(|request| running.asked.remove(&request)) {
             match (&ask, &applied.answer) {
@@ -116,6 +117,7 @@ impl World {
 
     pub(super) fn not_served(&mut self, index: usize, request: RequestId, why: Unanswered) {
         let Some(running) = &mut self.machines[index].running else { return };
+        running.forgetting.take_if(|forgetting| request == *forgetting);
         let Some((call, _)) = running.asked.remove(&request) else { return };
         let reply = if why == Unanswered::Unknown { Reply::Unknown } else { Reply::Refused };
         self.answer(index, call, reply);
@@ -146,22 +148,26 @@ impl World {
         }
     }
 
-    /// Sends an answer. A connection keeps answers in order; one that is lost ends the connection.
+    /// Sends an answer. A connection keeps what a watch is told in order; what is lost ends the connection.
     fn answer(&mut self, index: usize, call: CallId, reply: Reply) {
         let is_lost = self.unreachable.contains(&index) || self.random.happens(self.weather.loss);
-        let stream = self.streams.entry(call).or_default();
-        if is_lost {
-            *stream = u64::MAX;
-        }
-        if *stream == u64::MAX {
-            if let Some(running) = &mut self.machines[index].running {
-                running.watching.remove(&call);
+        let mut at = self.now + self.random.between(50, self.weather.max_delay.max(50));
+        if matches!(reply, Reply::Events(_) | Reply::Compacted(_)) {
+            let stream = self.streams.entry(call).or_default();
+            if is_lost {
+                *stream = u64::MAX;
             }
-            return;
+            if *stream == u64::MAX {
+                if let Some(running) = &mut self.machines[index].running {
+                    running.watching.remove(&call);
+                }
+                return;
+            }
+            at = at.max(*stream);
+            *stream = at;
         }
-        let at = self.now + self.random.between(50, self.weather.max_delay.max(50));
-        let at = at.max(*stream);
-        *stream = at;
-        self.agenda.plan(at, Due::Reply { call, reply });
+        if !is_lost {
+            self.agenda.plan(at, Due::Reply { call, reply });
+        }
     }
 }

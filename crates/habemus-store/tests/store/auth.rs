@@ -118,6 +118,6 @@ fn what_is_taken_back_counts_at_once_and_a_new_password_ends_old_tokens() {
 fn users_and_roles_are_in_snapshots_and_stores_without_them_read_as_before() {
     let store = guarded();
     assert_eq!(Store::from_bytes(&store.to_bytes()).as_ref(), Ok(&store));
-    assert_eq!(store.to_bytes()[..4], 2u32.to_le_bytes());
-    assert_eq!(Store::new().to_bytes()[..4], 1u32.to_le_bytes(), "an earlier version reads that");
+    assert_eq!(store.to_bytes()[..4], 3u32.to_le_bytes());
+    assert_eq!(Store::new().to_bytes()[..4], 2u32.to_le_bytes(), "an earlier version reads that");
 }
