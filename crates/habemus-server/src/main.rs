@@ -22,6 +22,7 @@ mod quota;
 mod random;
 mod server;
 mod status;
+mod v1;
 mod wakers;
 mod watch;
 mod writer;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use habemus_api::v1::{elections_server, locks_server, sessions_server};
 use habemus_etcd::{etcdserverpb, v3electionpb, v3lockpb};
 use habemus_journal::{Files, Journal, Limits};
 use habemus_replica::{Change, Member, MemberId, Recovered, Replica, Settings};
@@ -23,7 +24,8 @@ use crate::others::{Life, Others};
 use crate::peers::{Face, Peers};
 use crate::writer::Writer;
 use crate::{
-    clock, cluster, election, http, identity, kv, lease, lock, maintenance, peers, random, watch as watches,
+    clock, cluster, election, http, identity, kv, lease, lock, maintenance, peers, random, v1,
+    watch as watches,
 };
 
 /// A message from a client is no longer than this. What is longer than a request may be is refused by a
@@ -224,11 +226,12 @@ async fn answer(clients: TcpListener, handle: Handle, metrics: Metrics) -> Resul
             stops.send_replace(true);
         }
     };
+    let api = v1::Api(handle.clone());
     let serving = Server::builder()
         .accept_http1(true)
         .max_concurrent_streams(Some(MAX_STREAMS))
         .http2_keepalive_interval(Some(Duration::from_secs(30)))
-        .add_routes(http::pages(handle.clone(), metrics).into())
+        .add_routes(http::pages(handle.clone(), metrics).merge(v1::pages(&api)).into())
         .add_service(
             etcdserverpb::kv_server::KvServer::new(kv::Kv(handle.clone()))
                 .max_decoding_message_size(MAX_MESSAGE),
@@ -250,6 +253,9 @@ async fn answer(clients: TcpListener, handle: Handle, metrics: Metrics) -> Resul
             v3electionpb::election_server::ElectionServer::new(election::Election(handle))
                 .max_decoding_message_size(MAX_MESSAGE),
         )
+        .add_service(sessions_server::SessionsServer::new(api.clone()))
+        .add_service(locks_server::LocksServer::new(api.clone()).max_decoding_message_size(MAX_MESSAGE))
+        .add_service(elections_server::ElectionsServer::new(api).max_decoding_message_size(MAX_MESSAGE))
         .serve_with_incoming_shutdown(incoming, stop);
     tokio::select! {
         served = serving => served.map_err(|error| error.to_string())?,

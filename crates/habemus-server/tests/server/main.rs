@@ -9,3 +9,4 @@ mod kills;
 mod limits;
 mod queues;
 mod support;
+mod v1;
