@@ -11,3 +11,4 @@ mod limits;
 mod queues;
 mod support;
 mod tls;
+mod v1;
