@@ -23,6 +23,9 @@ const TICK: Duration = Duration::from_millis(5);
 /// So many inputs wait, at most; whoever has another one waits with it.
 pub(crate) const INPUTS: usize = 4096;
 
+/// So many of one kind are taken before others have their turn.
+const SHARE: usize = 1024;
+
 /// So many requests are under way, at most; what is more is refused.
 const UNDER_WAY: usize = 1 << 16;
 
@@ -122,21 +125,37 @@ impl Engine {
     }
 
     /// Runs until nobody can tell it anything any more.
-    pub(crate) async fn run(mut self, mut inputs: mpsc::Receiver<Input>) {
+    pub(crate) async fn run(
+        mut self,
+        mut urgent: mpsc::Receiver<Input>,
+        mut renewals: mpsc::Receiver<Input>,
+        mut inputs: mpsc::Receiver<Input>,
+    ) {
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let mut batch = Vec::new();
         loop {
-            tokio::select! {
-                count = inputs.recv_many(&mut batch, INPUTS) => {
-                    if count == 0 {
-                        return;
-                    }
-                    for input in batch.drain(..) {
-                        self.on_input(input);
-                    }
+            // What members and the disk say comes first, so that no flood of requests looks like a silence.
+            let input = tokio::select! {
+                biased;
+                input = urgent.recv() => input,
+                _ = ticks.tick() => {
+                    self.on_tick();
+                    None
                 }
-                _ = ticks.tick() => self.on_tick(),
+                input = renewals.recv() => input,
+                input = inputs.recv() => input,
+            };
+            batch.extend(input);
+            // The others have their share in any case.
+            for (queue, share) in [(&mut urgent, INPUTS), (&mut renewals, SHARE), (&mut inputs, SHARE)] {
+                batch.extend(std::iter::from_fn(|| queue.try_recv().ok()).take(share));
+            }
+            if inputs.is_closed() && batch.is_empty() {
+                return;
+            }
+            for input in batch.drain(..) {
+                self.on_input(input);
             }
             for effect in self.replica.flush(clock::now()) {
                 self.carry_out(effect);
