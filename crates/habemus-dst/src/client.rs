@@ -31,6 +31,10 @@ pub(crate) enum Ask {
     Command(Command),
     /// What a key is now.
     Read(Bytes),
+    /// All keys that begin like this, with their values.
+    ReadAll(Bytes),
+    /// What the first in a queue says, whose keys begin like this.
+    Leader(Bytes),
     /// Everything that happens, from this revision on.
     Watch(Revision),
 }
@@ -46,6 +50,8 @@ pub(crate) enum Reply {
     SessionOver,
     /// What a key is.
     Found { revision: Revision, value: Option<Bytes> },
+    /// What keys are.
+    FoundAll { revision: Revision, values: Vec<(Bytes, Bytes)> },
     /// What happened.
     Events(Vec<Revised>),
     /// What happened before this is not known any more.

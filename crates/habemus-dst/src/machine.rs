@@ -27,6 +27,8 @@ pub(crate) struct Machine {
     pub(crate) slowness: Micros,
     /// It has been told to go, and does not come back.
     pub(crate) gone: bool,
+    /// A bit of what it had synced has flipped: it must not start again.
+    pub(crate) rotten: bool,
     /// After so many effects it stops.
     pub(crate) stops_after: Option<u64>,
 }
@@ -71,6 +73,7 @@ impl Machine {
             paused_until: 0,
             slowness: 0,
             gone: false,
+            rotten: false,
             stops_after: None,
         }
     }

@@ -100,7 +100,7 @@ impl World {
             leaders: BTreeMap::new(),
             agreed: Agreed::default(),
             streams: BTreeMap::new(),
-            history: History::default(),
+            history: History::new(script.clocks_are_right()),
             calamities: BTreeMap::new(),
             events: 0,
             pace: Pace::draw(&mut random),
@@ -133,7 +133,9 @@ impl World {
         let shared = [Mode::Shared, Mode::Shared, Mode::Exclusive];
         clients.extend(shared.map(|mode| Client::Lock(LockClient::new("book", mode))));
         for client in clients {
-            let clock = SkewedClock::new(self.random.below(1 << 40), skew(&mut self.random));
+            // Where clocks are wilder than is allowed for, those of clients are, too.
+            let wild = if self.script.clocks_are_right() { 1 } else { 30 };
+            let clock = SkewedClock::new(self.random.below(1 << 40), wild * skew(&mut self.random));
             let machine = self.random.below(self.machines.len() as u64) as usize;
             let wakes_at = self.random.below(100_000);
             self.agenda.plan(wakes_at, Due::Wake { client: self.people.len(), at: wakes_at });
@@ -150,11 +152,16 @@ impl World {
         }
         let settings = self.pace.settings(machine.id, seed);
         match machine.start(self.now, settings) {
+            Ok(()) if machine.rotten => {
+                let id = machine.id;
+                self.history.violated(format!("member {id} does not notice that its disk rots"));
+            }
             Ok(()) => {
                 let life = machine.life;
                 let first = self.now + 1 + seed % self.pace.tick;
                 self.agenda.plan(first, Due::Tick { machine: index, life });
             }
+            Err(_) if machine.rotten || machine.disk.is_full() => {}
             Err(why) => self.history.violated(why),
         }
     }

@@ -7,7 +7,6 @@ use bytes::Bytes;
 use habemus_replica::{Change, Effect, Member, MemberId, PeerMessage, Replica, RequestId, Role, Unanswered};
 use habemus_store::{Applied, Author, ClusterTime, Command, Revision, Store};
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::MissedTickBehavior;
 
 use crate::clock;
 use crate::metrics::Metrics;
@@ -17,7 +16,7 @@ use crate::status::Refused;
 use crate::wakers::{Wake, Wakers};
 use crate::writer::Writer;
 
-/// How often the replica looks at the clock.
+/// What the replica counts time in.
 const TICK: Duration = Duration::from_millis(5);
 
 /// So many inputs wait, at most; whoever has another one waits with it.
@@ -131,20 +130,16 @@ impl Engine {
         mut renewals: mpsc::Receiver<Input>,
         mut inputs: mpsc::Receiver<Input>,
     ) {
-        let mut ticks = tokio::time::interval(TICK);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let mut batch = Vec::new();
+        let mut ticked = clock::now();
         loop {
             // What members and the disk say comes first, so that no flood of requests looks like a silence.
             let input = tokio::select! {
                 biased;
                 input = urgent.recv() => input,
-                _ = ticks.tick() => {
-                    self.on_tick();
-                    None
-                }
                 input = renewals.recv() => input,
                 input = inputs.recv() => input,
+                () = tokio::time::sleep(self.quiet_for(ticked)) => None,
             };
             batch.extend(input);
             // The others have their share in any case.
@@ -154,8 +149,21 @@ impl Engine {
             if inputs.is_closed() && batch.is_empty() {
                 return;
             }
+            let now = clock::now();
+            let mut due = now.saturating_sub(ticked).as_nanos() / TICK.as_nanos();
+            // Ticks that do nothing but count are counted in their place. Of those that do something the first is
+            // enough, and comes after what was heard: whoever was stopped for a while has missed nothing yet.
+            for _ in 0..due.min(self.replica.idle_ticks().into()) {
+                self.replica.tick(now);
+                ticked += TICK;
+                due -= 1;
+            }
             for input in batch.drain(..) {
                 self.on_input(input);
+            }
+            if due > 0 {
+                self.on_tick(now);
+                ticked = now;
             }
             for effect in self.replica.flush(clock::now()) {
                 self.carry_out(effect);
@@ -164,8 +172,18 @@ impl Engine {
         }
     }
 
-    fn on_tick(&mut self) {
-        self.replica.tick(clock::now());
+    /// How long nothing will happen by itself.
+    fn quiet_for(&self, ticked: Duration) -> Duration {
+        let now = clock::now();
+        let ticks = u32::try_from(self.replica.idle_ticks()).unwrap_or(u32::MAX).saturating_add(1);
+        let until_tick = (ticked + TICK * ticks).saturating_sub(now);
+        // A session that has ended is not waited for in vain, but nobody turns round and round until it is gone.
+        let until_end = self.replica.next_deadline_in(now).map(|left| left.max(TICK));
+        until_end.map_or(until_tick, |until_end| until_tick.min(until_end))
+    }
+
+    fn on_tick(&mut self, now: Duration) {
+        self.replica.tick(now);
         if self.replica.role().leads
             && self.compacting.is_none()
             && let Some(revision) = self.quota.forget(self.replica.store())

@@ -29,6 +29,7 @@ mod shown;
 mod status;
 mod tls;
 mod tokens;
+mod v1;
 mod wakers;
 mod watch;
 mod writer;

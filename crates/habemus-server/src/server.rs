@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use habemus_api::v1::{elections_server, locks_server, sessions_server};
 use habemus_etcd::{etcdserverpb, v3electionpb, v3lockpb};
 use habemus_journal::{Files, Journal, Limits};
 use habemus_replica::{Change, Member, MemberId, Recovered, Replica, Settings};
@@ -26,7 +27,7 @@ use crate::tls::Tls;
 use crate::tokens::Tokens;
 use crate::writer::Writer;
 use crate::{
-    auth, clock, cluster, election, gateway, http, identity, kv, lease, lock, maintenance, peers, random,
+    auth, clock, cluster, election, gateway, http, identity, kv, lease, lock, maintenance, peers, random, v1,
     watch as watches,
 };
 
@@ -262,7 +263,10 @@ fn routes(handle: &Handle, metrics: Metrics, config: &Config) -> axum::Router {
     let maintenance = etcdserverpb::maintenance_server::MaintenanceServer::new(maintenance);
     let lock = v3lockpb::lock_server::LockServer::new(lock::Lock(handle()));
     let election = v3electionpb::election_server::ElectionServer::new(election::Election(handle()));
-    let pages = http::pages(handle(), metrics).merge(gateway::calls(&handle(), config.peer_tls.is_some()));
+    let api = v1::Api(handle());
+    let pages = http::pages(handle(), metrics)
+        .merge(gateway::calls(&handle(), config.peer_tls.is_some()))
+        .merge(v1::pages(&api));
     Routes::from(pages)
         .add_service(kv.max_decoding_message_size(MAX_MESSAGE))
         .add_service(watch.max_decoding_message_size(WATCH_MESSAGE))
@@ -272,6 +276,11 @@ fn routes(handle: &Handle, metrics: Metrics, config: &Config) -> axum::Router {
         .add_service(maintenance)
         .add_service(lock.max_decoding_message_size(MAX_MESSAGE))
         .add_service(election.max_decoding_message_size(MAX_MESSAGE))
+        .add_service(
+            sessions_server::SessionsServer::new(api.clone()).max_decoding_message_size(SMALL_MESSAGE),
+        )
+        .add_service(locks_server::LocksServer::new(api.clone()).max_decoding_message_size(MAX_MESSAGE))
+        .add_service(elections_server::ElectionsServer::new(api).max_decoding_message_size(MAX_MESSAGE))
         .prepare()
         .into_axum_router()
 }

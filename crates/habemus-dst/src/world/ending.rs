@@ -6,6 +6,9 @@ use super::World;
 use crate::agenda::Due;
 use crate::client::Client;
 
+/// No disk ever holds more at the end: a snapshot and some segments.
+const MAX_DISK: usize = 2 << 20;
+
 impl World {
     /// How far every client has come.
     pub(crate) fn progress(&self) -> Vec<u64> {
@@ -55,6 +58,10 @@ impl World {
                 violations.push(format!("member {id} does not run"));
                 continue;
             };
+            let bytes = machine.map_or(0, |machine| machine.disk.bytes());
+            if bytes > MAX_DISK {
+                violations.push(format!("the disk of member {id} holds {bytes} bytes"));
+            }
             if running.replica.applied() != leader.replica.applied() {
                 violations.push(format!("member {id} is behind"));
             } else if running.replica.store().to_bytes() != store.to_bytes() {

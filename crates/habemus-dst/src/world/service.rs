@@ -1,8 +1,9 @@
 //! How a machine serves its clients, as a server does: it answers what was applied, lets wait who must wait, and tells
 //! those who watch.
 
+use bytes::Bytes;
 use habemus_replica::{RequestId, Unanswered};
-use habemus_store::{Answer, Applied, Command, Revised, Revision, SessionId, StoreError};
+use habemus_store::{Answer, Applied, Command, KeyRange, Range, Revised, Revision, SessionId, StoreError};
 
 use super::World;
 use crate::agenda::Due;
@@ -24,7 +25,7 @@ impl World {
                 running.replica.propose(request, command.clone());
                 running.asked.insert(request, (call, ask));
             }
-            Ask::Read(_) => {
+            Ask::Read(_) | Ask::ReadAll(_) | Ask::Leader(_) => {
                 running.replica.read(request);
                 running.asked.insert(request, (call, ask));
             }
@@ -108,11 +109,28 @@ impl World {
 
     pub(super) fn serve_read(&mut self, index: usize, request: RequestId) {
         let Some(running) = &mut self.machines[index].running else { return };
-        let Some((call, Ask::Read(key))) = running.asked.remove(&request) else { return };
+        let Some((call, ask)) = running.asked.remove(&request) else { return };
         let store = running.replica.store();
-        let value = store.get(&key).map(|found| found.value.clone());
         let revision = store.revision();
-        self.answer(index, call, Reply::Found { revision, value });
+        let all = |prefix: &Bytes| {
+            let found = store.range(&Range::of(KeyRange::prefix(prefix.clone())));
+            found.map(|found| found.keys).unwrap_or_default()
+        };
+        let reply = match &ask {
+            Ask::Read(key) => {
+                Reply::Found { revision, value: store.get(key).map(|found| found.value.clone()) }
+            }
+            Ask::ReadAll(prefix) => {
+                let values = all(prefix).iter().map(|it| (it.key.clone(), it.value.clone())).collect();
+                Reply::FoundAll { revision, values }
+            }
+            Ask::Leader(prefix) => {
+                let first = all(prefix).into_iter().min_by_key(|it| it.created);
+                Reply::Found { revision, value: first.map(|it| it.value.clone()) }
+            }
+            Ask::Command(_) | Ask::Watch(_) => return,
+        };
+        self.answer(index, call, reply);
     }
 
     pub(super) fn not_served(&mut self, index: usize, request: RequestId, why: Unanswered) {

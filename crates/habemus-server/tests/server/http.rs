@@ -7,8 +7,16 @@ use crate::support::{Directory, Running, put};
 
 /// The status and the body of a page.
 fn page(member: &Running, path: &str) -> (u16, String) {
-    let mut stream = TcpStream::connect(member.address()).expect("it listens");
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", member.address());
+    ask(member, "GET", path, "")
+}
+
+/// The status and the body of an answer.
+pub(crate) fn ask(member: &Running, method: &str, path: &str, body: &str) -> (u16, String) {
+    let (address, length) = (member.address(), body.len());
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+    );
     stream.write_all(request.as_bytes()).expect("it reads");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("it answers");

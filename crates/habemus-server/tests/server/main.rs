@@ -12,3 +12,4 @@ mod limits;
 mod queues;
 mod support;
 mod tls;
+mod v1;

@@ -188,7 +188,10 @@ fn a_key_that_is_taken_from_its_session_counts_as_one_that_wants_to_be_alone() {
     store.apply(at(0), enter("lock", 1, Mode::Shared));
     store.apply(at(0), enter("lock", 2, Mode::Shared));
     store.apply(at(0), Command::Put(Put::new("lock/1;shared", "")));
-    assert_eq!(store.queue(b"lock").iter().map(|it| it.is_inside()).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(
+        store.queue(b"lock").iter().map(habemus_store::Standing::is_inside).collect::<Vec<_>>(),
+        [true, false]
+    );
     // Who is inside follows from the keys alone, so that whoever starts from a snapshot agrees.
     assert_eq!(Store::from_bytes(&store.to_bytes()).as_ref(), Ok(&store));
 }
