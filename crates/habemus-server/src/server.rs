@@ -18,7 +18,7 @@ use tonic::service::Routes;
 use crate::config::{Config, Origin};
 use crate::door::Door;
 use crate::engine::{Engine, INPUTS, Input, View};
-use crate::handle::{Freshness, Handle};
+use crate::handle::{Freshness, Handle, Ways};
 use crate::identity::{Hexadecimal, Identity};
 use crate::metrics::Metrics;
 use crate::others::{Life, Others};
@@ -34,6 +34,9 @@ use crate::{
 /// A message from a client is no longer than this. What is longer than a request may be is refused by a
 /// better error.
 const MAX_MESSAGE: usize = 2 << 20;
+
+/// A message in which two keys stand is no longer than this.
+const WATCH_MESSAGE: usize = 256 << 10;
 
 /// A message in which no key or value stands is no longer than this.
 const SMALL_MESSAGE: usize = 64 << 10;
@@ -63,7 +66,10 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     let (fatal, mut fatally) = mpsc::channel(1);
     let (inputs, taken) = mpsc::channel(INPUTS);
     let (roles, role) = watch::channel(replica.role());
-    let handle = Handle::new(inputs.clone(), role, face.cluster, face.me);
+    let (urgent, first) = mpsc::channel(INPUTS);
+    let (renewals, renewed) = mpsc::channel(INPUTS);
+    let ways = Ways { clients: inputs, renewals, urgent: urgent.clone() };
+    let handle = Handle::new(ways, role, face.cluster, face.me);
     if config.origin != Origin::Alone || replica.members().count() > 1 {
         let listener = listen(identity.peer).await?;
         let others = Others::read(&config.data)?;
@@ -74,10 +80,10 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     let contacts = contacts.iter().map(|(id, member)| (*id, member));
     connections.follow(replica.members().chain(contacts));
     let metrics = Metrics::default();
-    let (writer, failed) = Writer::start(journal, inputs, metrics.clone());
+    let (writer, failed) = Writer::start(journal, urgent, metrics.clone());
     let life = u32::try_from(random::bits() >> 32).expect("thirty-two bits are left");
     let engine = Engine::new(replica, writer, connections, config.quota, roles, metrics.clone(), life);
-    let engine = tokio::spawn(engine.run(taken));
+    let engine = tokio::spawn(engine.run(first, renewed, taken));
 
     let address = clients.local_addr().map_err(|error| error.to_string())?;
     let reached = config.advertise.unwrap_or(address);
@@ -87,7 +93,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     let data = config.data.display();
     tracing::info!(name = identity.name, member = %face.me, %address, %data, "listens");
     tokio::select! {
-        () = answer(Door { listener: clients, tls }, handle, metrics, &config) => Ok(()),
+        () = answer(Door { listener: clients, tls, limits: config.limits }, handle, metrics, &config) => Ok(()),
         Some(error) = fatally.recv() => Err(error),
         Ok(error) = failed => Err(format!("the disk fails, and nothing more is confirmed: {error}")),
         ended = engine => Err(format!("the engine has ended: {ended:?}")),
@@ -263,7 +269,7 @@ fn routes(handle: &Handle, metrics: Metrics, config: &Config) -> axum::Router {
         .merge(v1::pages(&api));
     Routes::from(pages)
         .add_service(kv.max_decoding_message_size(MAX_MESSAGE))
-        .add_service(watch.max_decoding_message_size(MAX_MESSAGE))
+        .add_service(watch.max_decoding_message_size(WATCH_MESSAGE))
         .add_service(lease.max_decoding_message_size(SMALL_MESSAGE))
         .add_service(auth.max_decoding_message_size(SMALL_MESSAGE))
         .add_service(cluster)

@@ -5,6 +5,7 @@ mod client;
 mod cluster;
 mod etcdctl;
 mod hold;
+mod hostile;
 mod http;
 mod kills;
 mod limits;
