@@ -124,6 +124,8 @@ fn a_leader_that_is_removed_is_not_needed_any_more_when_that_is_answered() {
         write(&mut cluster, 3);
         let leader = cluster.leader().expect("nothing goes wrong here");
         change(&mut cluster, &Change::Remove(leader)).expect("it makes sense");
+        // Whatever it has just sent is lost.
+        cluster.cut.push((leader, MemberId(3 - leader.0)));
         cluster.crash(leader);
         cluster.run_until("the other one leads", |cluster| cluster.leader().is_some_and(|it| it != leader));
     }
