@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use habemus_api::v1;
+use habemus_api::v1::sessions_client::SessionsClient;
 use habemus_etcd::etcdserverpb as rpc;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -34,24 +36,22 @@ impl Drop for Inner {
 /// For how long a session is surely there, from when its renewal was sent: a little less than it lasts, for
 /// clocks differ.
 fn surely(ttl: Duration) -> Duration {
-    ttl - (ttl / 50).max(Duration::from_millis(20)).min(ttl)
+    ttl - (ttl / 50).max(Duration::from_millis(5)).min(ttl)
 }
 
 impl Session {
     pub(crate) async fn open(client: Client, ttl: Duration) -> Result<Session, ClientError> {
-        let seconds = i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX).max(1);
+        let counts = if ttl.subsec_nanos() == 0 { Counts::Seconds } else { Counts::Milliseconds };
         // If nobody says what came of it, a second one does no harm: the first one ends by itself.
-        let (sent, granted) = client
+        let (sent, (id, ttl)) = client
             .retried(|| async {
                 let sent = clock::now();
-                let request = rpc::LeaseGrantRequest { ttl: seconds, id: 0 };
-                Ok((sent, client.leases().lease_grant(request).await?.into_inner()))
+                Ok((sent, counts.open(&client, ttl).await?))
             })
             .await?;
-        let ttl = Duration::from_secs(u64::try_from(granted.ttl).unwrap_or_default());
         let (tell, valid) = watch::channel(Some(sent + surely(ttl)));
-        let renewing = tokio::spawn(renew(client.clone(), granted.id, ttl, tell)).abort_handle();
-        Ok(Session(Arc::new(Inner { client, id: granted.id, ttl, valid, renewing })))
+        let renewing = tokio::spawn(renew(client.clone(), counts, id, ttl, tell)).abort_handle();
+        Ok(Session(Arc::new(Inner { client, id, ttl, valid, renewing })))
     }
 
     /// Its number; etcd's tools write it in hexadecimal digits.
@@ -119,9 +119,15 @@ impl Session {
 }
 
 /// Renews a session until it has ended or nobody wants it.
-async fn renew(client: Client, id: i64, ttl: Duration, tell: watch::Sender<Option<Duration>>) {
+async fn renew(
+    client: Client,
+    counts: Counts,
+    id: i64,
+    ttl: Duration,
+    tell: watch::Sender<Option<Duration>>,
+) {
     let regular = ttl / 3;
-    let soon = (ttl / 20).clamp(Duration::from_millis(20), Duration::from_secs(1));
+    let soon = (ttl / 20).clamp(Duration::from_millis(5), Duration::from_secs(1));
     let mut pause = regular;
     loop {
         let Some(until) = *tell.borrow() else { return };
@@ -129,14 +135,14 @@ async fn renew(client: Client, id: i64, ttl: Duration, tell: watch::Sender<Optio
         let sent = clock::now();
         let left = until.saturating_sub(sent);
         // A member that does not answer must not use up all the time that is left: another may.
-        let renewed = tokio::time::timeout(left.min(regular), renew_once(&client, id)).await;
+        let renewed = tokio::time::timeout(left.min(regular), counts.renew(&client, id)).await;
         pause = match renewed {
-            Ok(Ok(0)) => {
+            Ok(Ok(Duration::ZERO)) => {
                 tell.send_replace(None);
                 return;
             }
-            Ok(Ok(seconds)) => {
-                tell.send_replace(Some(sent + surely(Duration::from_secs(seconds))));
+            Ok(Ok(ttl)) => {
+                tell.send_replace(Some(sent + surely(ttl)));
                 regular
             }
             _ if clock::now() >= until => {
@@ -145,6 +151,54 @@ async fn renew(client: Client, id: i64, ttl: Duration, tell: watch::Sender<Optio
             }
             _ => soon,
         };
+    }
+}
+
+/// In what a session is counted: etcd's interface has seconds, habemus.v1 has milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    Seconds,
+    Milliseconds,
+}
+
+impl Counts {
+    /// Opens a session; says which, and how long it lasts.
+    async fn open(self, client: &Client, ttl: Duration) -> Result<(i64, Duration), ClientError> {
+        match self {
+            Counts::Seconds => {
+                let ttl = i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX).max(1);
+                let request = rpc::LeaseGrantRequest { ttl, id: 0 };
+                let granted = client.leases().lease_grant(request).await?.into_inner();
+                Ok((granted.id, Duration::from_secs(u64::try_from(granted.ttl).unwrap_or_default())))
+            }
+            Counts::Milliseconds => {
+                let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+                let asked = SessionsClient::new(client.channel()).open(v1::OpenSession { ttl_ms }).await;
+                let opened = match asked {
+                    Err(status) if status.code() == tonic::Code::Unimplemented => {
+                        return Err(ClientError::WholeSeconds);
+                    }
+                    other => other?.into_inner(),
+                };
+                let id = u64::from_str_radix(&opened.session, 16)
+                    .map_err(|_| ClientError::Nonsense("a session that is no number"))?;
+                Ok((id.cast_signed(), Duration::from_millis(opened.ttl_ms)))
+            }
+        }
+    }
+
+    /// Renews a session; says how long it lasts, which is nothing if it has ended.
+    async fn renew(self, client: &Client, id: i64) -> Result<Duration, ClientError> {
+        match self {
+            Counts::Seconds => renew_once(client, id).await.map(Duration::from_secs),
+            Counts::Milliseconds => {
+                let request = v1::NamedSession { session: format!("{id:x}") };
+                match SessionsClient::new(client.channel()).renew(request).await {
+                    Err(status) if status.code() == tonic::Code::NotFound => Ok(Duration::ZERO),
+                    other => Ok(Duration::from_millis(other?.into_inner().ttl_ms)),
+                }
+            }
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `habemus serve`, `lock`, `elect`, `locks`, `leader` and `status`: the service and its clients. They are
+//! `habemus serve`, `lock`, `elect`, `backup` and their siblings: the service and its clients. They are
 //! programs of their own, for they are built from much that nothing else here needs.
 
 use std::ffi::OsString;

@@ -18,7 +18,12 @@ pub(crate) struct ServiceOptions {
 
 impl ServiceOptions {
     pub(crate) fn connect(&self) -> Result<Client, Failed> {
-        Ok(Client::connect(&self.endpoints)?)
+        self.connect_to(&self.endpoints)
+    }
+
+    /// The way to some of the members.
+    pub(crate) fn connect_to(&self, endpoints: &[String]) -> Result<Client, Failed> {
+        Ok(Client::connect(endpoints)?)
     }
 }
 

@@ -2,11 +2,13 @@
 
 mod client;
 mod cluster;
+mod commands;
 mod etcdctl;
 mod hold;
 mod http;
 mod kills;
 mod limits;
+mod proxy;
 mod queues;
 mod support;
 mod v1;
