@@ -25,6 +25,7 @@
 
 mod client;
 mod clock;
+mod credentials;
 mod error;
 mod guard;
 mod queue;
@@ -32,8 +33,9 @@ mod session;
 mod standing;
 mod watch;
 
-pub use client::{Client, Leader, Observation, Place};
+pub use client::{Client, Connection, Leader, Observation, Place};
 pub use clock::now;
+pub use credentials::{Badge, Credentials};
 pub use error::ClientError;
 pub use guard::Guard;
 pub use queue::{Mode, Wait};

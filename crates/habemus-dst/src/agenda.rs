@@ -1,7 +1,7 @@
 //! What will happen when: in the order of time, and of planning among equals.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use habemus_replica::{MemberId, PeerMessage};
 
@@ -20,8 +20,8 @@ pub(crate) enum Due {
     Request { machine: usize, call: CallId, ask: Ask },
     /// An answer arrives.
     Reply { call: CallId, reply: Reply },
-    /// A client looks around.
-    Wake { client: usize },
+    /// A client looks around, if it still means to do so then.
+    Wake { client: usize, at: Micros },
     /// Something goes wrong: that of the script with this index.
     Calamity(usize),
 }
@@ -29,25 +29,33 @@ pub(crate) enum Due {
 /// What will happen when.
 #[derive(Default)]
 pub(crate) struct Agenda {
-    order: BinaryHeap<Reverse<(Micros, u64)>>,
-    what: BTreeMap<u64, Due>,
+    /// When, in which order among equals, and at which place.
+    order: BinaryHeap<Reverse<(Micros, u64, usize)>>,
+    what: Vec<Option<Due>>,
+    /// Places in which nothing is.
+    free: Vec<usize>,
     planned: u64,
 }
 
 impl Agenda {
     pub(crate) fn plan(&mut self, at: Micros, due: Due) {
         self.planned += 1;
-        self.order.push(Reverse((at, self.planned)));
-        self.what.insert(self.planned, due);
+        let place = self.free.pop().unwrap_or(self.what.len());
+        if place == self.what.len() {
+            self.what.push(None);
+        }
+        self.what[place] = Some(due);
+        self.order.push(Reverse((at, self.planned, place)));
     }
 
     /// What happens next, unless it is after `end`.
     pub(crate) fn next(&mut self, end: Micros) -> Option<(Micros, Due)> {
-        let Reverse((at, number)) = *self.order.peek()?;
+        let Reverse((at, _, place)) = *self.order.peek()?;
         if at > end {
             return None;
         }
         self.order.pop();
-        self.what.remove(&number).map(|due| (at, due))
+        self.free.push(place);
+        self.what[place].take().map(|due| (at, due))
     }
 }

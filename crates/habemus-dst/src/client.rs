@@ -31,6 +31,10 @@ pub(crate) enum Ask {
     Command(Command),
     /// What a key is now.
     Read(Bytes),
+    /// All keys that begin like this, with their values.
+    ReadAll(Bytes),
+    /// What the first in a queue says, whose keys begin like this.
+    Leader(Bytes),
     /// Everything that happens, from this revision on.
     Watch(Revision),
 }
@@ -46,6 +50,8 @@ pub(crate) enum Reply {
     SessionOver,
     /// What a key is.
     Found { revision: Revision, value: Option<Bytes> },
+    /// What keys are.
+    FoundAll { revision: Revision, values: Vec<(Bytes, Bytes)> },
     /// What happened.
     Events(Vec<Revised>),
     /// What happened before this is not known any more.
@@ -72,6 +78,8 @@ pub(crate) struct Hands<'a> {
     pub(crate) random: &'a mut Random,
     pub(crate) history: &'a mut History,
     pub(crate) calls: &'a mut u64,
+    /// How long it rests at most between two calls.
+    pub(crate) think: Micros,
     pub(crate) asks: Vec<(CallId, Ask)>,
     /// Whether another member shall be asked from now on.
     pub(crate) switches: bool,
@@ -94,7 +102,16 @@ impl Hands<'_> {
 }
 
 impl Client {
-    /// Now and then.
+    /// When it has something to do again, in true time, if it is told nothing before.
+    pub(crate) fn next_wake(&self, clock: &SkewedClock, is_ending: bool) -> Micros {
+        match self {
+            Client::Keys(client) => client.next_wake(is_ending),
+            Client::Lock(client) => client.next_wake(clock, is_ending),
+            Client::Watch(client) => client.next_wake(),
+        }
+    }
+
+    /// It has something to do.
     pub(crate) fn wake(&mut self, hands: &mut Hands<'_>) {
         match self {
             Client::Keys(client) => client.wake(hands),

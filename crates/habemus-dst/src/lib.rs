@@ -18,6 +18,7 @@
 //! ```
 
 mod agenda;
+mod agreed;
 mod calamity;
 mod client;
 mod clock;
@@ -25,6 +26,7 @@ mod disk;
 mod history;
 mod linearizability;
 mod machine;
+mod pace;
 mod planted;
 mod random;
 mod run;

@@ -31,6 +31,21 @@ pub(crate) enum KeyAct {
     Delete {
         key: Bytes,
     },
+    /// Writes two keys at once if the first is what was expected.
+    Both {
+        key: Bytes,
+        expected: Option<Bytes>,
+        other: Bytes,
+        values: [Bytes; 2],
+    },
+    /// Reads all keys that begin like this at once.
+    GetAll {
+        key: Bytes,
+    },
+    /// What the first in a queue says, who leads.
+    Leader {
+        key: Bytes,
+    },
 }
 
 impl KeyAct {
@@ -38,15 +53,19 @@ impl KeyAct {
         let (KeyAct::Put { key, .. }
         | KeyAct::Get { key }
         | KeyAct::Swap { key, .. }
-        | KeyAct::Delete { key }) = self;
+        | KeyAct::Delete { key }
+        | KeyAct::Both { key, .. }
+        | KeyAct::GetAll { key }
+        | KeyAct::Leader { key }) = self;
         key
     }
 
     /// What it would write.
-    fn value(&self) -> Option<&Bytes> {
+    fn values(&self) -> &[Bytes] {
         match self {
-            KeyAct::Put { value, .. } | KeyAct::Swap { value, .. } => Some(value),
-            KeyAct::Get { .. } | KeyAct::Delete { .. } => None,
+            KeyAct::Put { value, .. } | KeyAct::Swap { value, .. } => std::slice::from_ref(value),
+            KeyAct::Both { values, .. } => values,
+            KeyAct::Get { .. } | KeyAct::Delete { .. } | KeyAct::GetAll { .. } | KeyAct::Leader { .. } => &[],
         }
     }
 }
@@ -61,6 +80,10 @@ pub(crate) enum KeyResult {
     Got {
         revision: Revision,
         value: Option<Bytes>,
+    },
+    GotAll {
+        revision: Revision,
+        values: Vec<(Bytes, Bytes)>,
     },
     Swapped {
         revision: Revision,
@@ -92,7 +115,7 @@ impl KeyCall {
     fn place(&self) -> Option<(Revision, bool)> {
         match &self.result {
             KeyResult::Put { revision, .. } => Some((*revision, true)),
-            KeyResult::Got { revision, .. } => Some((*revision, false)),
+            KeyResult::Got { revision, .. } | KeyResult::GotAll { revision, .. } => Some((*revision, false)),
             KeyResult::Swapped { revision, succeeded } => Some((*revision, *succeeded)),
             KeyResult::Deleted { revision, before } => Some((*revision, before.is_some())),
             KeyResult::Refused | KeyResult::Unknown => None,
@@ -106,7 +129,7 @@ type Values = BTreeMap<Revision, Option<Bytes>>;
 /// Why the key_calls are not linearizable, if they are not. `revised` says what each revision changed, from the first on.
 pub(crate) fn judge(revised: &BTreeMap<Revision, Revised>, key_calls: &[KeyCall]) -> Result<(), String> {
     let mut values: BTreeMap<Bytes, Values> = BTreeMap::new();
-    let wanted: BTreeSet<&Bytes> = key_calls.iter().filter_map(|call| call.act.value()).collect();
+    let wanted: BTreeSet<&Bytes> = key_calls.iter().flat_map(|call| call.act.values()).collect();
     let mut written = BTreeSet::new();
     for revised in revised.values() {
         for event in revised.events.iter() {
@@ -122,14 +145,44 @@ pub(crate) fn judge(revised: &BTreeMap<Revision, Revised>, key_calls: &[KeyCall]
             values.entry(event.key.clone()).or_default().insert(revised.revision, now);
         }
     }
+    let heads = heads(revised, key_calls);
     for call in key_calls {
-        explain(&values, call).map_err(|why| format!("client {}: {why}: {call:?}", call.client))?;
+        explain(&values, &heads, call).map_err(|why| format!("client {}: {why}: {call:?}", call.client))?;
     }
     real_time(key_calls)
 }
 
+/// What the first in each queue said that somebody asked about, since which revision.
+fn heads(revised: &BTreeMap<Revision, Revised>, key_calls: &[KeyCall]) -> BTreeMap<Bytes, Values> {
+    let mut heads: BTreeMap<Bytes, Values> = BTreeMap::new();
+    for call in key_calls {
+        if let KeyAct::Leader { key } = &call.act {
+            heads.entry(key.clone()).or_default();
+        }
+    }
+    for (name, head) in &mut heads {
+        let mut standing: BTreeMap<(Revision, Bytes), Bytes> = BTreeMap::new();
+        for revised in revised.values() {
+            for event in revised.events.iter().filter(|event| event.key.starts_with(name)) {
+                if let Some(before) = &event.before {
+                    standing.remove(&(before.created, event.key.clone()));
+                }
+                if let Some(now) = &event.now {
+                    standing.insert((now.created, event.key.clone()), now.value.clone());
+                }
+            }
+            head.insert(revised.revision, standing.first_key_value().map(|(_, value)| value.clone()));
+        }
+    }
+    heads
+}
+
 /// Whether the order of revisions explains an answer.
-fn explain(values: &BTreeMap<Bytes, Values>, call: &KeyCall) -> Result<(), &'static str> {
+fn explain(
+    values: &BTreeMap<Bytes, Values>,
+    heads: &BTreeMap<Bytes, Values>,
+    call: &KeyCall,
+) -> Result<(), &'static str> {
     let of_key = values.get(call.act.key());
     let at = |revision: Revision| {
         let last = of_key.and_then(|of_key| of_key.range(..=revision).next_back());
@@ -154,6 +207,28 @@ fn explain(values: &BTreeMap<Bytes, Values>, call: &KeyCall) -> Result<(), &'sta
             wrote(*revision, None) && before(*revision).as_ref() == Some(told)
         }
         (KeyAct::Delete { .. }, KeyResult::Deleted { revision, before: None }) => at(*revision).is_none(),
+        (KeyAct::Both { expected, other, values: both, .. }, KeyResult::Swapped { revision, succeeded }) => {
+            let other = values.get(other).and_then(|other| other.get(revision));
+            if *succeeded {
+                wrote(*revision, Some(&both[0]))
+                    && other.is_some_and(|it| it.as_ref() == Some(&both[1]))
+                    && before(*revision) == *expected
+            } else {
+                at(*revision) != *expected
+            }
+        }
+        (KeyAct::GetAll { key }, KeyResult::GotAll { revision, values: told }) => {
+            let all = values.range(key.clone()..).take_while(|(it, _)| it.starts_with(key));
+            let then = all.filter_map(|(key, values)| {
+                let (_, value) = values.range(..=revision).next_back()?;
+                Some((key.clone(), value.clone()?))
+            });
+            then.eq(told.iter().cloned())
+        }
+        (KeyAct::Leader { key }, KeyResult::Got { revision, value }) => {
+            let head = heads.get(key).and_then(|head| head.range(..=revision).next_back());
+            head.and_then(|(_, head)| head.clone()) == *value
+        }
         // What was refused has left nothing; every value is written once.
         (KeyAct::Put { value, .. } | KeyAct::Swap { value, .. }, KeyResult::Refused) => {
             !of_key.is_some_and(|of_key| of_key.values().any(|it| it.as_ref() == Some(value)))

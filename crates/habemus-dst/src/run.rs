@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use habemus_store::Revision;
 
-use crate::calamity::{Calamity, DRIFT_BOUND, Script};
+use crate::calamity::{Calamity, Script};
 use crate::clock::Micros;
 use crate::linearizability;
 use crate::world::World;
@@ -41,7 +41,7 @@ pub struct Outcome {
 
 /// Plays a seed.
 pub fn play(seed: u64) -> Outcome {
-    play_script(seed, Script::draw(seed, TROUBLE, DRIFT_BOUND))
+    play_script(seed, Script::draw(seed, TROUBLE))
 }
 
 /// Plays a seed with another script than its own.

@@ -5,21 +5,22 @@ mod ending;
 mod service;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
-use habemus_replica::{Effect, Member, MemberId, PeerMessage, Recovered, RequestId, Role, Settings};
-use habemus_store::Mode;
+use habemus_replica::{Effect, Member, MemberId, PeerMessage, Recovered, RequestId, Role};
+use habemus_store::{Command, Mode, Revision};
 
 use crate::agenda::{Agenda, Due};
+use crate::agreed::Agreed;
 use crate::calamity::{DRIFT_BOUND, Script};
 use crate::client::{Client, Hands, KeyClient, LockClient, Reply, WatchClient};
 use crate::clock::{Micros, SkewedClock};
 use crate::history::History;
 use crate::machine::{Job, Machine};
+use crate::pace::Pace;
 use crate::random::Random;
 
-/// How often a machine looks at its clock.
-const TICK: Micros = 5_000;
+/// The whole store is compared at every index that is a multiple of this.
+const DIGEST_EVERY: u64 = 128;
 
 /// What the network does to messages.
 #[derive(Clone, Copy)]
@@ -38,6 +39,8 @@ struct Person {
     /// Which machine it asks.
     machine: usize,
     paused_until: Micros,
+    /// When it looks around next.
+    wakes_at: Micros,
 }
 
 /// Everything there is.
@@ -46,6 +49,7 @@ pub(crate) struct World {
     agenda: Agenda,
     random: Random,
     script: Script,
+    pace: Pace,
     machines: Vec<Machine>,
     people: Vec<Person>,
     weather: Weather,
@@ -58,8 +62,8 @@ pub(crate) struct World {
     is_ending: bool,
     /// The leader of each term.
     leaders: BTreeMap<u64, MemberId>,
-    /// A digest of what every member must have after an index, as the first one had it that got there.
-    digests: BTreeMap<u64, u64>,
+    /// What every member must have after an index, as the first one had it that got there.
+    agreed: Agreed,
     /// When the last answer of a watch arrives, for those that are under way: a connection keeps them in order.
     streams: BTreeMap<crate::client::CallId, Micros>,
     pub(crate) history: History,
@@ -94,11 +98,12 @@ impl World {
             requests: 0,
             is_ending: false,
             leaders: BTreeMap::new(),
-            digests: BTreeMap::new(),
+            agreed: Agreed::default(),
             streams: BTreeMap::new(),
-            history: History::default(),
+            history: History::new(script.clocks_are_right()),
             calamities: BTreeMap::new(),
             events: 0,
+            pace: Pace::draw(&mut random),
             random,
             script,
         };
@@ -128,10 +133,13 @@ impl World {
         let shared = [Mode::Shared, Mode::Shared, Mode::Exclusive];
         clients.extend(shared.map(|mode| Client::Lock(LockClient::new("book", mode))));
         for client in clients {
-            let clock = SkewedClock::new(self.random.below(1 << 40), skew(&mut self.random));
+            // Where clocks are wilder than is allowed for, those of clients are, too.
+            let wild = if self.script.clocks_are_right() { 1 } else { 30 };
+            let clock = SkewedClock::new(self.random.below(1 << 40), wild * skew(&mut self.random));
             let machine = self.random.below(self.machines.len() as u64) as usize;
-            self.agenda.plan(self.random.below(100_000), Due::Wake { client: self.people.len() });
-            self.people.push(Person { client, clock, machine, paused_until: 0 });
+            let wakes_at = self.random.below(100_000);
+            self.agenda.plan(wakes_at, Due::Wake { client: self.people.len(), at: wakes_at });
+            self.people.push(Person { client, clock, machine, paused_until: 0, wakes_at });
         }
     }
 
@@ -142,15 +150,18 @@ impl World {
         if machine.gone || machine.running.is_some() {
             return;
         }
-        let mut settings = Settings::new(machine.id, seed);
-        settings.snapshot_after_bytes = 16_000;
-        settings.keep_entries = 20;
-        settings.patience_ticks = 300;
+        let settings = self.pace.settings(machine.id, seed);
         match machine.start(self.now, settings) {
+            Ok(()) if machine.rotten => {
+                let id = machine.id;
+                self.history.violated(format!("member {id} does not notice that its disk rots"));
+            }
             Ok(()) => {
                 let life = machine.life;
-                self.agenda.plan(self.now + 1, Due::Tick { machine: index, life });
+                let first = self.now + 1 + seed % self.pace.tick;
+                self.agenda.plan(first, Due::Tick { machine: index, life });
             }
+            Err(_) if machine.rotten || machine.disk.is_full() => {}
             Err(why) => self.history.violated(why),
         }
     }
@@ -174,7 +185,7 @@ impl World {
             Due::Message { from, to, message } => self.receive(from, to, message),
             Due::Request { machine, call, ask } => self.request(machine, call, ask),
             Due::Reply { call, reply } => self.reply(call, reply),
-            Due::Wake { client } => self.wake(client),
+            Due::Wake { client, at } => self.wake(client, at),
             Due::Calamity(index) => {
                 let (_, calamity) = self.script.0[index];
                 self.befall(calamity);
@@ -192,9 +203,10 @@ impl World {
         let until = self.sleeps(index);
         let machine = &mut self.machines[index];
         let Some(running) = machine.running.as_mut().filter(|_| machine.life == life) else { return };
-        self.agenda.plan(until.unwrap_or(now + TICK), Due::Tick { machine: index, life });
+        self.agenda.plan(until.unwrap_or(now + self.pace.tick), Due::Tick { machine: index, life });
         if until.is_none() {
             running.replica.tick(machine.clock.at(now));
+            self.forget_history(index);
             self.flush(index);
         }
     }
@@ -261,7 +273,13 @@ impl World {
             Effect::Send { to, message } => self.send(id, to, &message),
             Effect::Write(write) => self.give(index, Job::Write(write)),
             Effect::Snapshot(snapshot) => self.give(index, Job::Compact(snapshot)),
-            Effect::Applied { request, applied, .. } => {
+            Effect::Applied { index: at, request, applied } => {
+                if let Some(running) = &mut self.machines[index].running {
+                    let nth = running.nth_at(at);
+                    if let Err(why) = self.agreed.compare(at, nth, &applied) {
+                        self.history.violated(format!("member {id}: {why}"));
+                    }
+                }
                 self.history.applied(self.now, &applied);
                 self.serve(index, request, &applied);
             }
@@ -307,29 +325,45 @@ impl World {
 
     /// Whoever has applied as much has the same store.
     fn compare(&mut self, index: usize) {
-        let Some(running) = &self.machines[index].running else { return };
+        let Some(running) = &mut self.machines[index].running else { return };
         let applied = running.replica.applied();
-        if applied % 64 != 0 {
+        if applied / DIGEST_EVERY == running.digested / DIGEST_EVERY || applied % DIGEST_EVERY != 0 {
             return;
         }
-        let mut hasher = DefaultHasher::new();
-        running.replica.store().to_bytes().hash(&mut hasher);
-        let digest = hasher.finish();
-        let known = *self.digests.entry(applied).or_insert(digest);
-        if known != digest {
+        running.digested = applied;
+        if !self.agreed.has_same_store(applied, running.replica.store()) {
             let id = self.machines[index].id;
             self.history.violated(format!("member {id} has another store after index {applied}"));
         }
     }
 
-    fn wake(&mut self, client: usize) {
-        let until = self.people[client].paused_until;
+    /// As the server does: whoever leads has history forgotten that is longer than is wanted.
+    fn forget_history(&mut self, index: usize) {
+        let request = RequestId { origin: self.machines[index].id, number: self.requests + 1 };
+        let Some(running) = &mut self.machines[index].running else { return };
+        let store = running.replica.store();
+        if running.replica.role().leads
+            && running.forgetting.is_none()
+            && store.remembered() > self.pace.history + self.pace.history / 8
+        {
+            let last = Revision(store.revision().0 - self.pace.history as u64);
+            self.requests += 1;
+            running.forgetting = Some(request);
+            running.replica.propose(request, Command::Compact(last));
+        }
+    }
+
+    fn wake(&mut self, client: usize, at: Micros) {
+        let person = &mut self.people[client];
+        if person.wakes_at != at {
+            return;
+        }
+        let until = person.paused_until;
         if until > self.now {
-            return self.agenda.plan(until, Due::Wake { client });
+            person.wakes_at = until;
+            return self.agenda.plan(until, Due::Wake { client, at: until });
         }
         self.with_hands(client, Client::wake);
-        let again = self.now + self.random.between(10_000, 40_000);
-        self.agenda.plan(again, Due::Wake { client });
     }
 
     fn reply(&mut self, call: crate::client::CallId, reply: Reply) {
@@ -349,12 +383,18 @@ impl World {
             random: &mut self.random,
             history: &mut self.history,
             calls: &mut self.calls,
+            think: self.pace.think,
             asks: Vec::new(),
             switches: false,
             is_ending: self.is_ending,
         };
         act(&mut person.client, &mut hands);
         let (asks, switches) = (hands.asks, hands.switches);
+        let next = person.client.next_wake(&person.clock, self.is_ending).max(self.now + 1);
+        if person.wakes_at <= self.now || next < person.wakes_at {
+            person.wakes_at = next;
+            self.agenda.plan(next, Due::Wake { client: index, at: next });
+        }
         if switches {
             // Clients are told who belongs to the cluster, by hand or by its members.
             let here: Vec<usize> = (0..self.machines.len()).filter(|&it| !self.machines[it].gone).collect();

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use habemus_etcd::etcdserverpb::ResponseHeader;
 use habemus_replica::{Change, MemberId, Role};
-use habemus_store::{Answer, Applied, Command, KeyRange, Revision};
+use habemus_store::{Answer, Applied, Author, Command, KeyRange, Revision};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tonic::Request;
 
 use crate::engine::{Granted, Input, View};
 use crate::status::Refused;
@@ -19,6 +20,8 @@ pub(crate) struct Handle {
     roles: watch::Receiver<Role>,
     cluster: u64,
     member: MemberId,
+    /// On whose behalf; `None` if nobody has said.
+    author: Option<Author>,
 }
 
 /// A store that has all that was answered before, or the one that happens to be there.
@@ -37,11 +40,51 @@ impl Handle {
         cluster: u64,
         member: MemberId,
     ) -> Handle {
-        Handle { inputs, roles, cluster, member }
+        Handle { inputs, roles, cluster, member, author: None }
+    }
+
+    /// Speaks on behalf of whoever sent a request.
+    pub(crate) fn of<T>(&self, request: &Request<T>) -> Handle {
+        self.by(request.extensions().get::<Author>().cloned())
+    }
+
+    /// Speaks on behalf of somebody.
+    pub(crate) fn by(&self, author: Option<Author>) -> Handle {
+        Handle { author, ..self.clone() }
+    }
+
+    /// Speaks for the member itself.
+    pub(crate) fn of_member(&self) -> Handle {
+        Handle { author: Some(Author::Member), ..self.clone() }
+    }
+
+    /// Says which keys will be shown as they were before.
+    pub(crate) fn showing(mut self, keys: Vec<KeyRange>) -> Handle {
+        if let Some(Author::User(acting)) = &mut self.author {
+            acting.shown = keys;
+        }
+        self
+    }
+
+    /// On whose behalf it speaks.
+    pub(crate) fn author(&self) -> Option<&Author> {
+        self.author.as_ref()
+    }
+
+    /// Whether it speaks for somebody who may do everything.
+    pub(crate) async fn check_root(&self) -> Result<(), Refused> {
+        let author = self.author.clone();
+        let look = move |view: &View<'_>| view.store.auth().check_root(author.as_ref());
+        let checked = self.look(Freshness::Linearizable, look).await?;
+        checked.map_err(|error| Refused::Store(error.into()))
     }
 
     /// Applies a command on a majority of members.
     pub(crate) async fn apply(&self, command: Command) -> Result<Applied, Refused> {
+        let command = match &self.author {
+            None => command,
+            Some(author) => Command::As(author.clone(), Box::new(command)),
+        };
         let (answer, answered) = oneshot::channel();
         self.tell(Input::Propose(command, answer)).await?;
         answered.await.unwrap_or(Err(Refused::Stopping))

@@ -1,12 +1,15 @@
 //! `habemusd`: locks, elections and sessions behind etcd's interface. One member, alone or of a cluster.
 
+mod auth;
 mod check;
 mod clock;
 mod cluster;
 mod config;
 mod convert;
+mod door;
 mod election;
 mod engine;
+mod gateway;
 mod handle;
 mod http;
 mod identity;
@@ -22,7 +25,10 @@ mod quota;
 mod random;
 mod restore;
 mod server;
+mod shown;
 mod status;
+mod tls;
+mod tokens;
 mod v1;
 mod wakers;
 mod watch;

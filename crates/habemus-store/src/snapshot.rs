@@ -1,8 +1,8 @@
 //! A store as bytes, and back.
 //!
-//! Only what does not follow from something else is written down: keys with their versions, and sessions with their
-//! deadlines, and since when who stands in a queue. History, who is inside and whose keys are whose are found again when
-//! it is read.
+//! Only what does not follow from something else is written down: keys with their versions, sessions with their
+//! deadlines, since when who stands in a queue, users and roles. History, who is inside and whose keys are whose are
+//! found again when it is read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::auth::Auth;
 use crate::event::{KeyValue, Revision};
 use crate::keyspace::{Keyspace, Stamp, Version};
 use crate::queue::{Queues, WrittenStand};
@@ -20,11 +21,14 @@ use crate::time::ClusterTime;
 /// The form of what is written. Whoever changes the form changes this number.
 const FORM: u32 = 2;
 
+/// The same, with users and roles behind it: where there are none, earlier versions can read it, too.
+const FORM_WITH_AUTH: u32 = 3;
+
 /// Why bytes are no store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     /// They were written in another form.
-    #[error("the snapshot has form {0}; this version reads form {FORM}")]
+    #[error("the snapshot has form {0}; this version reads up to {FORM_WITH_AUTH}")]
     Form(u32),
     /// They make no sense.
     #[error("the snapshot is damaged: {0}")]
@@ -67,8 +71,13 @@ impl Store {
             sessions: self.sessions.iter().map(|(id, it)| (id, it.ttl, it.deadline)).collect(),
             queues: self.queues.written(),
         };
-        let form = FORM.to_le_bytes().to_vec();
-        postcard::to_extend(&written, form).expect("memory takes whatever is written")
+        let enough = "memory takes whatever is written";
+        if self.auth == Auth::default() {
+            return postcard::to_extend(&written, FORM.to_le_bytes().to_vec()).expect(enough);
+        }
+        let form = FORM_WITH_AUTH.to_le_bytes().to_vec();
+        let bytes = postcard::to_extend(&written, form).expect(enough);
+        postcard::to_extend(&self.auth, bytes).expect(enough)
     }
 
     /// The store that was written as these bytes.
@@ -79,10 +88,12 @@ impl Store {
         let damaged = |what: &str| SnapshotError::Damaged(what.to_owned());
         let (form, rest) = bytes.split_first_chunk().ok_or_else(|| damaged("it is too short"))?;
         let form = u32::from_le_bytes(*form);
-        if form != FORM {
+        if ![FORM, FORM_WITH_AUTH].contains(&form) {
             return Err(SnapshotError::Form(form));
         }
-        let written: Written = postcard::from_bytes(rest).map_err(|error| damaged(&error.to_string()))?;
+        let bad = |error: postcard::Error| damaged(&error.to_string());
+        let (written, rest): (Written, _) = postcard::take_from_bytes(rest).map_err(bad)?;
+        let auth = if form == FORM { Auth::default() } else { postcard::from_bytes(rest).map_err(bad)? };
         if written.keys.iter().any(|(_, versions)| !versions.is_sorted_by(|one, next| one.since < next.since))
         {
             return Err(damaged("the versions of a key are out of order"));
@@ -101,6 +112,7 @@ impl Store {
             queues: Queues::of(&keyspace, written.now, written.queues),
             keyspace,
             sessions,
+            auth,
         })
     }
 }

@@ -63,7 +63,7 @@ pub(crate) struct Restore {
 
 impl Backup {
     pub(crate) async fn execute(self) -> Result<u8, Failed> {
-        let client = self.service.connect()?;
+        let client = self.service.connected(&self.service.endpoints).await?;
         let answer = MaintenanceClient::new(client.channel()).snapshot(SnapshotRequest {}).await;
         let mut parts = answer.map_err(codes::refused)?.into_inner();
         let beside = self.file.with_added_extension("new");

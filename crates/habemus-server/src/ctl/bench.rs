@@ -117,7 +117,7 @@ impl Bench {
         let ttl = i64::try_from(self.time.as_secs()).unwrap_or(i64::MAX).saturating_mul(2).saturating_add(60);
         for number in 0..clients {
             let endpoint = &self.service.endpoints[number % self.service.endpoints.len()];
-            let client = self.service.connect_to(std::slice::from_ref(endpoint))?;
+            let client = self.service.connected(std::slice::from_ref(endpoint)).await?;
             let request = LeaseGrantRequest { ttl, id: 0 };
             let granted = LeaseClient::new(client.channel()).lease_grant(request).await;
             let lease = granted.map_err(codes::refused)?.into_inner().id;

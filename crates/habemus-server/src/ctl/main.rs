@@ -3,6 +3,7 @@
 
 mod backup;
 mod bench;
+mod certs;
 mod codes;
 mod guardian;
 mod hold;
@@ -47,6 +48,8 @@ enum Task {
     Restore(backup::Restore),
     /// Measure how fast keys are written, locks are taken, and a lock is handed over.
     Bench(bench::Bench),
+    /// Make certificates for members and clients.
+    Certs(certs::Certs),
     /// See to it that a program is dead in time, whatever becomes of the one that started it.
     #[command(hide = true)]
     Guardian(guardian::Guardian),
@@ -66,6 +69,7 @@ async fn main() -> ExitCode {
         Task::Backup(backup) => backup.execute().await,
         Task::Restore(restore) => restore.execute(),
         Task::Bench(bench) => bench.execute().await,
+        Task::Certs(certs) => certs.execute(),
         Task::Guardian(guardian) => guardian.execute().await,
     };
     ExitCode::from(done.unwrap_or_else(|failed| {

@@ -108,7 +108,7 @@ fn show(members: &[rpc::Member]) {
 }
 
 async fn all(service: &ServiceOptions) -> Result<Vec<rpc::Member>, Failed> {
-    let client = service.connect()?;
+    let client = service.connected(&service.endpoints).await?;
     let request = rpc::MemberListRequest { linearizable: true };
     let answer = ClusterClient::new(client.channel()).member_list(request).await;
     Ok(answer.map_err(codes::refused)?.into_inner().members)
@@ -136,7 +136,7 @@ impl Members {
                     peer_ur_ls: peers.iter().map(|peer| url(peer)).collect(),
                     is_learner: learner,
                 };
-                let client = service.connect()?;
+                let client = service.connected(&service.endpoints).await?;
                 let answer = ClusterClient::new(client.channel()).member_add(request).await;
                 let answer = answer.map_err(codes::refused)?.into_inner();
                 let others: Vec<&str> = answer
@@ -155,21 +155,21 @@ impl Members {
             }
             MemberTask::Promote { service, member } => {
                 let id = find(&service, &member).await?;
-                let client = service.connect()?;
+                let client = service.connected(&service.endpoints).await?;
                 let request = rpc::MemberPromoteRequest { id };
                 let answer = ClusterClient::new(client.channel()).member_promote(request).await;
                 answer.map_err(codes::refused)?.into_inner().members
             }
             MemberTask::Remove { service, member } => {
                 let id = find(&service, &member).await?;
-                let client = service.connect()?;
+                let client = service.connected(&service.endpoints).await?;
                 let request = rpc::MemberRemoveRequest { id };
                 let answer = ClusterClient::new(client.channel()).member_remove(request).await;
                 answer.map_err(codes::refused)?.into_inner().members
             }
             MemberTask::Update { service, member, peers } => {
                 let id = find(&service, &member).await?;
-                let client = service.connect()?;
+                let client = service.connected(&service.endpoints).await?;
                 let peer_ur_ls = peers.iter().map(|peer| url(peer)).collect();
                 let request = rpc::MemberUpdateRequest { id, peer_ur_ls };
                 let answer = ClusterClient::new(client.channel()).member_update(request).await;
@@ -187,7 +187,7 @@ impl MoveLeader {
         // Only who leads can do it; so everybody is asked.
         let mut last = None;
         for endpoint in &self.service.endpoints {
-            let client = self.service.connect_to(std::slice::from_ref(endpoint))?;
+            let client = self.service.connected(std::slice::from_ref(endpoint)).await?;
             let request = rpc::MoveLeaderRequest { target_id };
             match MaintenanceClient::new(client.channel()).move_leader(request).await {
                 Ok(_) => {

@@ -54,8 +54,7 @@ impl Api {
     }
 
     pub(super) async fn get_leader(&self, request: rpc::NamedLock) -> Result<rpc::Office, Refusal> {
-        let of = name(&request.name)?.to_owned();
-        let look = move |view: &View<'_>| office(view, of.as_bytes());
-        Ok(self.0.look(Freshness::Linearizable, look).await?)
+        let of = name(&request.name)?.to_owned().into();
+        self.see(Freshness::Linearizable, of, |view, of| office(view, of)).await
     }
 }

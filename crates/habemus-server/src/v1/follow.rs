@@ -145,15 +145,15 @@ async fn sleeper(handle: &Handle, prefix: &Bytes) -> Result<Arc<Notify>, Refusal
 
 impl Api {
     pub(super) async fn watch(&self, request: rpc::NamedLock) -> Result<Told<rpc::LockEvent>, Refusal> {
-        let prefix = queues::prefix(name(&request.name)?.as_bytes());
-        let woken = sleeper(&self.0, &prefix).await?;
-        let look = move |view: &View<'_>| Seen::of(view, prefix);
-        let seen = self.0.look(Freshness::Linearizable, look).await?;
+        let of = Bytes::from(name(&request.name)?.to_owned());
+        let woken = sleeper(&self.0, &queues::prefix(&of)).await?;
+        let look = |view: &View<'_>, of: &Bytes| Seen::of(view, queues::prefix(of));
+        let seen = self.see(Freshness::Linearizable, of.clone(), look).await?;
         let (sender, receiver) = mpsc::channel(WAITING);
-        let handle = self.0.clone();
+        let api = self.clone();
         tokio::spawn(async move {
             // Whoever does not listen any more has left.
-            drop(watch(&handle, seen, &woken, &sender).await);
+            drop(watch(&api, &of, seen, &woken, &sender).await);
         });
         Ok(receiver)
     }
@@ -161,12 +161,11 @@ impl Api {
     pub(super) async fn observe(&self, request: rpc::NamedLock) -> Result<Told<rpc::Office>, Refusal> {
         let of = Bytes::from(name(&request.name)?.to_owned());
         let woken = sleeper(&self.0, &queues::prefix(&of)).await?;
-        let named = of.clone();
-        let look = move |view: &View<'_>| (office(view, &named), Seen::of(view, queues::prefix(&named)));
-        let (first, seen) = self.0.look(Freshness::Linearizable, look).await?;
+        let look = |view: &View<'_>, of: &Bytes| (office(view, of), Seen::of(view, queues::prefix(of)));
+        let (first, seen) = self.see(Freshness::Linearizable, of.clone(), look).await?;
         let (sender, receiver) = mpsc::channel(WAITING);
-        let handle = self.0.clone();
-        tokio::spawn(async move { drop(observe(&handle, &of, first, seen, &woken, &sender).await) });
+        let api = self.clone();
+        tokio::spawn(async move { drop(observe(&api, &of, first, seen, &woken, &sender).await) });
         Ok(receiver)
     }
 }
@@ -179,7 +178,8 @@ async fn send<T>(sender: &mpsc::Sender<Result<T, Refusal>>, what: Result<T, Refu
 }
 
 async fn watch(
-    handle: &Handle,
+    api: &Api,
+    of: &Bytes,
     mut seen: Seen,
     woken: &Notify,
     sender: &mpsc::Sender<Result<rpc::LockEvent, Refusal>>,
@@ -189,10 +189,10 @@ async fn watch(
         for event in events {
             send(sender, Ok(event)).await?;
         }
-        let look = move |view: &View<'_>| (next(view, &mut seen), seen);
-        let (next, later) = match handle.look(Freshness::Local, look).await {
+        let look = move |view: &View<'_>, _: &Bytes| (next(view, &mut seen), seen);
+        let (next, later) = match api.see(Freshness::Local, of.clone(), look).await {
             Ok(looked) => looked,
-            Err(refused) => return send(sender, Err(refused.into())).await,
+            Err(refusal) => return send(sender, Err(refusal)).await,
         };
         seen = later;
         events = match next {
@@ -216,7 +216,7 @@ async fn watch(
 
 /// Tells who leads after each revision that changes it, so that nobody who led for a moment, and no vacancy, is left out.
 async fn observe(
-    handle: &Handle,
+    api: &Api,
     of: &Bytes,
     first: rpc::Office,
     mut seen: Seen,
@@ -226,11 +226,10 @@ async fn observe(
     let mut last = first.leader.as_ref().map(|leader| (leader.token, leader.value.clone()));
     send(sender, Ok(first)).await?;
     loop {
-        let named = of.clone();
-        let look = move |view: &View<'_>| (heads(view, &named, &mut seen), seen);
-        let (offices, later) = match handle.look(Freshness::Local, look).await {
+        let look = move |view: &View<'_>, of: &Bytes| (heads(view, of, &mut seen), seen);
+        let (offices, later) = match api.see(Freshness::Local, of.clone(), look).await {
             Ok(looked) => looked,
-            Err(refused) => return send(sender, Err(refused.into())).await,
+            Err(refusal) => return send(sender, Err(refusal)).await,
         };
         seen = later;
         let Some(offices) = offices else {

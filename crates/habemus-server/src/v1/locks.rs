@@ -7,12 +7,12 @@ use bytes::Bytes;
 use habemus_api::ErrorCode;
 use habemus_api::v1 as rpc;
 use habemus_store::{
-    Answer, Command, Delete, KeyRange, Leave, Mode, Operand, Operation, Put, Range, Revision, SessionId, Txn,
-    queue as queues,
+    Answer, Command, Delete, KeyRange, Leave, Mode, Operand, Operation, Put, Range, Revision, SessionId,
+    StoreError, Txn, queue as queues,
 };
 
 use super::place::{Inside, Wanted, enter, equal};
-use super::{Api, Refusal, mode, name, queue, session, text, time};
+use super::{Api, Refusal, may_see, mode, name, queue, session, text, time};
 use crate::engine::View;
 use crate::handle::Freshness;
 
@@ -132,13 +132,17 @@ impl Api {
     }
 
     pub(super) async fn get_lock(&self, request: rpc::NamedLock) -> Result<rpc::Queue, Refusal> {
-        let of = name(&request.name)?.to_owned();
-        let look = move |view: &View<'_>| queue(view, of.as_bytes());
-        Ok(self.0.look(Freshness::Linearizable, look).await?)
+        let of = name(&request.name)?.to_owned().into();
+        self.see(Freshness::Linearizable, of, |view, of| queue(view, of)).await
     }
 
     pub(super) async fn list_locks(&self) -> Result<rpc::QueueList, Refusal> {
-        let look = |view: &View<'_>| view.store.queues().map(|name| queue(view, &name)).collect();
-        Ok(rpc::QueueList { queues: self.0.look(Freshness::Linearizable, look).await? })
+        let author = self.0.author().cloned();
+        let look = move |view: &View<'_>| {
+            let known = view.store.auth().check_known(author.as_ref());
+            let all = view.store.queues().filter(|name| may_see(view, author.as_ref(), name).is_ok());
+            known.map(|()| all.map(|name| queue(view, &name)).collect()).map_err(StoreError::from)
+        };
+        Ok(rpc::QueueList { queues: self.0.look(Freshness::Linearizable, look).await?? })
     }
 }

@@ -13,16 +13,46 @@ pub(crate) use pages::pages;
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use habemus_api::v1 as rpc;
-use habemus_store::{ClusterTime, Mode, SessionId, Standing, Store};
+use habemus_store::{Author, ClusterTime, KeyRange, Mode, SessionId, Standing, Store, queue as queues};
 
 use crate::engine::View;
-use crate::handle::Handle;
+use crate::handle::{Freshness, Handle};
 use refusal::Refusal;
 
 /// The calls of habemus.v1.
 #[derive(Clone)]
 pub(crate) struct Api(pub(crate) Handle);
+
+impl Api {
+    /// The same calls on behalf of somebody.
+    fn by(&self, author: Option<Author>) -> Api {
+        Api(self.0.by(author))
+    }
+
+    /// Looks at a queue, if whoever asks may.
+    async fn see<T: Send + 'static>(
+        &self,
+        freshness: Freshness,
+        name: Bytes,
+        look: impl FnOnce(&View<'_>, &Bytes) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let author = self.0.author().cloned();
+        let seen = self.0.look(freshness, move |view: &View<'_>| {
+            may_see(view, author.as_ref(), &name)?;
+            Ok(look(view, &name))
+        });
+        seen.await?
+    }
+}
+
+/// Whether somebody may see a queue: whoever may read all its keys.
+fn may_see(view: &View<'_>, author: Option<&Author>, name: &[u8]) -> Result<(), Refusal> {
+    let keys = KeyRange::prefix(queues::prefix(name));
+    let checked = view.store.auth().check_read(author, &keys);
+    checked.map_err(|error| habemus_store::StoreError::from(error).into())
+}
 
 fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use habemus_api::v1 as rpc;
 use habemus_api::{ErrorCode, v1};
-use habemus_store::{Answer, Command, SessionId};
+use habemus_store::{Answer, Command, SessionId, StoreError};
 
 use super::{Api, Refusal, milliseconds, session, time};
 use crate::engine::View;
@@ -28,7 +28,12 @@ fn seen(view: &View<'_>, id: SessionId) -> Option<v1::Session> {
 impl Api {
     /// A session after what this member has just applied; so its time is no earlier than when that was sent.
     async fn session(&self, id: SessionId, freshness: Freshness) -> Result<rpc::Session, Refusal> {
-        let found = self.0.look(freshness, move |view: &View<'_>| seen(view, id)).await?;
+        let author = self.0.author().cloned();
+        let look = move |view: &View<'_>| {
+            let known = view.store.auth().check_known(author.as_ref());
+            known.map(|()| seen(view, id)).map_err(StoreError::from)
+        };
+        let found = self.0.look(freshness, look).await??;
         found.ok_or(Refusal::new(ErrorCode::SessionNotFound))
     }
 
@@ -64,8 +69,13 @@ impl Api {
     }
 
     pub(super) async fn list_sessions(&self) -> Result<rpc::SessionList, Refusal> {
-        let look = |view: &View<'_>| view.store.sessions().filter_map(|id| seen(view, id)).collect();
-        Ok(rpc::SessionList { sessions: self.0.look(Freshness::Linearizable, look).await? })
+        let author = self.0.author().cloned();
+        let look = move |view: &View<'_>| {
+            let known = view.store.auth().check_known(author.as_ref());
+            let all = || view.store.sessions().filter_map(|id| seen(view, id)).collect();
+            known.map(|()| all()).map_err(StoreError::from)
+        };
+        Ok(rpc::SessionList { sessions: self.0.look(Freshness::Linearizable, look).await?? })
     }
 
     /// Applies what has nothing to say.

@@ -1,5 +1,6 @@
 //! The real program, with real clients, real sockets and a real disk.
 
+mod auth;
 mod client;
 mod cluster;
 mod commands;
@@ -11,4 +12,5 @@ mod limits;
 mod proxy;
 mod queues;
 mod support;
+mod tls;
 mod v1;
