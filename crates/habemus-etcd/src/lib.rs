@@ -3,7 +3,7 @@
 //!
 //! Everything here is made from the descriptions in the folder `proto`, whose names and numbers are etcd's;
 //! what they mean, [etcd's documentation](https://etcd.io/docs/v3.4/learning/api/) says.
-#![allow(missing_docs, unreachable_pub, unused_qualifications, clippy::all)]
+#![allow(missing_docs, unreachable_pub, unused_qualifications, clippy::all, clippy::pedantic)]
 
 /// Keys, values and what happens to them.
 pub mod mvccpb {

@@ -2,11 +2,13 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Parser;
 use serde::Deserialize;
 
 use crate::identity::Names;
+use crate::limits::Limits;
 use crate::quota::Quota;
 use crate::tls::{TlsFiles, Wants};
 
@@ -66,6 +68,15 @@ pub(crate) struct Arguments {
     /// How many revisions are remembered for watchers and reads of the past [default: 100000]
     #[arg(long, value_name = "REVISIONS", env = "HABEMUS_HISTORY")]
     history: Option<usize>,
+    /// How many connections of clients are open at once [default: 8192]
+    #[arg(long, value_name = "NUMBER", env = "HABEMUS_MAX_CONNECTIONS")]
+    max_connections: Option<usize>,
+    /// How many requests a second may come on one connection, on average [default: 50000]
+    #[arg(long, value_name = "NUMBER", env = "HABEMUS_MAX_RATE")]
+    max_rate: Option<u32>,
+    /// How many seconds a client may take to greet, and to finish what stands before a request [default: 10]
+    #[arg(long, value_name = "SECONDS", env = "HABEMUS_GREETING_SECONDS")]
+    greeting_seconds: Option<u64>,
     /// What clients are told as this member's address, if they reach it at another than it listens on
     #[arg(long, value_name = "ADDRESS", env = "HABEMUS_ADVERTISE")]
     advertise: Option<SocketAddr>,
@@ -124,6 +135,7 @@ pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
     pub(crate) origin: Origin,
     pub(crate) quota: Quota,
+    pub(crate) limits: Limits,
     /// What clients are told as this member's address.
     pub(crate) advertise: Option<SocketAddr>,
     pub(crate) tls: Option<TlsFiles>,
@@ -197,6 +209,20 @@ impl Config {
             bytes: given.quota.or(file.quota).unwrap_or(512 << 20),
             history: given.history.or(file.history).unwrap_or(100_000),
         };
+        let usual = Limits::default();
+        let limits = Limits {
+            connections: given.max_connections.or(file.max_connections).unwrap_or(usual.connections),
+            rate: given.max_rate.or(file.max_rate).unwrap_or(usual.rate),
+            greeting: given
+                .greeting_seconds
+                .or(file.greeting_seconds)
+                .map_or(usual.greeting, Duration::from_secs),
+        };
+        if limits.connections == 0 || limits.rate == 0 || limits.greeting.is_zero() {
+            return Err("--max-connections, --max-rate and --greeting-seconds must be more than 0: with \
+                        nothing nobody could be served"
+                .to_owned());
+        }
         let data = given.data.or(file.data).unwrap_or_else(|| PathBuf::from("habemus-data"));
         let skip = given.restore_skip.unwrap_or(SKIP);
         let restore = given.restore.map(|file| Restore { file, skip });
@@ -206,6 +232,7 @@ impl Config {
             listen,
             origin,
             quota,
+            limits,
             advertise,
             tls,
             peer_tls,
@@ -372,6 +399,7 @@ mod tests {
         assert!(refused(&beyond).contains("--peer-cert-file"));
         let everywhere = ["--listen", "0.0.0.0:2379", "--insecure-beyond-loopback"];
         assert!(refused(&everywhere).contains("--advertise"));
+        assert!(refused(&["--max-rate", "0"]).contains("more than 0"));
         assert!(refused(&["--cert-file", "a"]).contains("--key-file"));
         assert!(refused(&["--client-cert-auth"]).contains("--trusted-ca-file"));
         assert!(refused(&["--peer-cert-file", "a"]).contains("--peer-trusted-ca-file"));

@@ -2,12 +2,14 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -15,16 +17,15 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{Sleep, sleep, timeout};
+use tonic::Status;
 use tonic::codegen::Service;
 
+use crate::gateway;
+use crate::limits::{self, Allowance, Budget, Limits, Metered, raise_open_files};
 use crate::tls::{Tls, common_name};
 use crate::tokens::Tokens;
-
-/// How long somebody may take to show who it is, to say in which language it speaks, and to finish what
-/// stands before a request.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// So much must come before it is known which language somebody speaks.
 const GREETING: usize = 24;
@@ -46,22 +47,30 @@ pub(crate) struct Shown(pub(crate) Option<Arc<str>>);
 pub(crate) struct Door {
     pub(crate) listener: TcpListener,
     pub(crate) tls: Option<Arc<Tls>>,
+    pub(crate) limits: Limits,
 }
 
 impl Door {
     /// Serves whoever comes until it stops, and then waits until everybody has gone.
     pub(crate) async fn serve(self, routes: Router, tokens: Tokens, mut stopping: watch::Receiver<bool>) {
+        let limits = self.limits;
+        let places = Arc::new(Semaphore::new(raise_open_files(limits.connections)));
+        let all = Arc::new(Budget::default());
         let (present, mut gone) = tokio::sync::mpsc::channel::<()>(1);
         loop {
             tokio::select! {
                 () = stopped(&mut stopping) => break,
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, _)) => {
-                        let guest = Guest { routes: routes.clone(), tokens: tokens.clone(), shown: Shown(None) };
+                        // Whoever comes when it is full is turned away, so that it can ask another member.
+                        let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
+                        let allowance = Arc::new(Allowance::new(limits, Arc::clone(&all)));
+                        let guest = Guest {
+                            limits, allowance, routes: routes.clone(), tokens: tokens.clone(), shown: Shown(None) };
                         let (tls, stopping, present) = (self.tls.clone(), stopping.clone(), present.clone());
                         tokio::spawn(async move {
                             attend(stream, tls, guest, stopping).await;
-                            drop(present);
+                            drop((present, place));
                         });
                     }
                     // Too many files are open, say: that may pass.
@@ -83,6 +92,8 @@ async fn stopped(stopping: &mut watch::Receiver<bool>) {
 /// One client, and what it may ask.
 #[derive(Clone)]
 struct Guest {
+    limits: Limits,
+    allowance: Arc<Allowance>,
     routes: Router,
     tokens: Tokens,
     shown: Shown,
@@ -90,18 +101,49 @@ struct Guest {
 
 impl Guest {
     async fn answer(mut self, mut request: hyper::Request<Incoming>) -> Result<Response, Infallible> {
+        if !is_at_home(request.headers()) {
+            let why = Status::permission_denied("a page of somebody else's may not ask this member");
+            return Ok(gateway::refusal(StatusCode::FORBIDDEN, &why));
+        }
+        if !self.allowance.take() {
+            return Ok(too_much(&request));
+        }
         if let Some(author) = self.tokens.author(request.headers(), &self.shown).await {
             request.extensions_mut().insert(author);
         }
-        self.routes.call(request).await
+        let (parts, body) = request.into_parts();
+        match Metered::new(body, parts.uri.path(), self.allowance) {
+            Some(body) => self.routes.call(hyper::Request::from_parts(parts, body)).await,
+            None => Ok(too_much(&hyper::Request::from_parts(parts, ()))),
+        }
     }
+}
+
+/// Says that it is too much, in the language in which it was asked.
+fn too_much<B>(request: &hyper::Request<B>) -> Response {
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    match kind.is_some_and(|kind| kind.starts_with("application/grpc")) {
+        true => limits::too_many().into_http(),
+        false => gateway::refusal(StatusCode::TOO_MANY_REQUESTS, &limits::too_many()),
+    }
+}
+
+/// Whether a request was not sent by a page that a browser has from elsewhere: without it any page could ask a member on
+/// its reader's own machine. A page of the member's own is asked for by address, for names can be made to point here.
+fn is_at_home(headers: &HeaderMap) -> bool {
+    let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or_default());
+    let Some(origin) = text(header::ORIGIN) else { return true };
+    let Some(host) = text(header::HOST) else { return false };
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let is_address = name == "localhost" || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
+    is_address && origin.split_once("://").is_some_and(|(_, from)| from == host)
 }
 
 async fn attend(stream: TcpStream, tls: Option<Arc<Tls>>, guest: Guest, stopping: watch::Receiver<bool>) {
     // Without it small answers wait for others; if it cannot be had, they do.
     drop(stream.set_nodelay(true));
     let Some(tls) = tls else { return converse(stream, guest, stopping).await };
-    match timeout(PATIENCE, tls.accept(stream)).await {
+    match timeout(guest.limits.greeting, tls.accept(stream)).await {
         Ok(Ok(stream)) => {
             let certificates = stream.get_ref().1.peer_certificates();
             let name = certificates.and_then(|chain| chain.first()).and_then(common_name);
@@ -118,16 +160,17 @@ async fn converse<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     guest: Guest,
     mut stopping: watch::Receiver<bool>,
 ) {
+    let greeting = guest.limits.greeting;
     let service = service_fn(move |request| guest.clone().answer(request));
     let mut builder = Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(MAX_HEADERS);
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(greeting).max_buf_size(MAX_HEADERS);
     builder
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(MAX_STREAMS)
         .max_header_list_size(MAX_HEADERS as u32)
         .keep_alive_interval(SILENCE);
-    let stream = TokioIo::new(Prompt::new(stream));
+    let stream = TokioIo::new(Prompt::new(stream, greeting));
     let mut connection = pin!(builder.serve_connection(stream, service));
     let served = tokio::select! {
         served = &mut connection => served,
@@ -148,8 +191,8 @@ struct Prompt<S> {
 }
 
 impl<S> Prompt<S> {
-    fn new(stream: S) -> Prompt<S> {
-        Prompt { stream, awaited: Some((GREETING, Box::pin(sleep(PATIENCE)))) }
+    fn new(stream: S, greeting: Duration) -> Prompt<S> {
+        Prompt { stream, awaited: Some((GREETING, Box::pin(sleep(greeting)))) }
     }
 }
 
@@ -200,5 +243,28 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Prompt<S> {
 
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_pages_of_the_member_itself_may_ask() {
+        let asked = |pairs: &[(&'static str, &str)]| {
+            let pairs = pairs.iter().map(|(name, value)| {
+                (name.parse().expect("it is a name"), value.parse().expect("it is a text"))
+            });
+            is_at_home(&pairs.collect())
+        };
+        assert!(asked(&[]) && asked(&[("host", "anything")]), "no browser has sent it");
+        assert!(asked(&[("host", "127.0.0.1:2379"), ("origin", "http://127.0.0.1:2379")]));
+        assert!(asked(&[("host", "localhost:2379"), ("origin", "http://localhost:2379")]));
+        assert!(asked(&[("host", "[::1]:2379"), ("origin", "https://[::1]:2379")]));
+        assert!(!asked(&[("host", "127.0.0.1:2379"), ("origin", "http://evil.example")]));
+        assert!(!asked(&[("host", "evil.example:2379"), ("origin", "http://evil.example:2379")]));
+        assert!(!asked(&[("host", "127.0.0.1:2379"), ("origin", "null")]));
+        assert!(!asked(&[("origin", "http://127.0.0.1:2379")]));
     }
 }

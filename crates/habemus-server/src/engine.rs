@@ -22,6 +22,9 @@ const TICK: Duration = Duration::from_millis(5);
 /// So many inputs wait, at most; whoever has another one waits with it.
 pub(crate) const INPUTS: usize = 4096;
 
+/// So many of one kind are taken before others have their turn.
+const SHARE: usize = 1024;
+
 /// So many requests are under way, at most; what is more is refused.
 const UNDER_WAY: usize = 1 << 16;
 
@@ -121,17 +124,30 @@ impl Engine {
     }
 
     /// Runs until nobody can tell it anything any more.
-    pub(crate) async fn run(mut self, mut inputs: mpsc::Receiver<Input>) {
+    pub(crate) async fn run(
+        mut self,
+        mut urgent: mpsc::Receiver<Input>,
+        mut renewals: mpsc::Receiver<Input>,
+        mut inputs: mpsc::Receiver<Input>,
+    ) {
         let mut batch = Vec::new();
         let mut ticked = clock::now();
         loop {
-            tokio::select! {
-                count = inputs.recv_many(&mut batch, INPUTS) => {
-                    if count == 0 {
-                        return;
-                    }
-                }
-                () = tokio::time::sleep(self.quiet_for(ticked)) => {}
+            // What members and the disk say comes first, so that no flood of requests looks like a silence.
+            let input = tokio::select! {
+                biased;
+                input = urgent.recv() => input,
+                input = renewals.recv() => input,
+                input = inputs.recv() => input,
+                () = tokio::time::sleep(self.quiet_for(ticked)) => None,
+            };
+            batch.extend(input);
+            // The others have their share in any case.
+            for (queue, share) in [(&mut urgent, INPUTS), (&mut renewals, SHARE), (&mut inputs, SHARE)] {
+                batch.extend(std::iter::from_fn(|| queue.try_recv().ok()).take(share));
+            }
+            if inputs.is_closed() && batch.is_empty() {
+                return;
             }
             let now = clock::now();
             let mut due = now.saturating_sub(ticked).as_nanos() / TICK.as_nanos();

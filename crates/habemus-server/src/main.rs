@@ -15,6 +15,7 @@ mod http;
 mod identity;
 mod kv;
 mod lease;
+mod limits;
 mod lock;
 mod maintenance;
 mod metrics;

@@ -10,7 +10,7 @@ use habemus_etcd::{etcdserverpb, v3electionpb, v3lockpb};
 use habemus_journal::{Files, Journal, Limits};
 use habemus_replica::{Change, Member, MemberId, Recovered, Replica, Settings};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 use tonic::service::Routes;
@@ -18,7 +18,7 @@ use tonic::service::Routes;
 use crate::config::{Config, Origin};
 use crate::door::Door;
 use crate::engine::{Engine, INPUTS, Input, View};
-use crate::handle::{Freshness, Handle};
+use crate::handle::{Freshness, Handle, Ways};
 use crate::identity::{Hexadecimal, Identity};
 use crate::metrics::Metrics;
 use crate::others::{Life, Others};
@@ -34,6 +34,9 @@ use crate::{
 /// A message from a client is no longer than this. What is longer than a request may be is refused by a
 /// better error.
 const MAX_MESSAGE: usize = 2 << 20;
+
+/// A message in which two keys stand is no longer than this.
+const WATCH_MESSAGE: usize = 256 << 10;
 
 /// A message in which no key or value stands is no longer than this.
 const SMALL_MESSAGE: usize = 64 << 10;
@@ -63,7 +66,10 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     let (fatal, mut fatally) = mpsc::channel(1);
     let (inputs, taken) = mpsc::channel(INPUTS);
     let (roles, role) = watch::channel(replica.role());
-    let handle = Handle::new(inputs.clone(), role, face.cluster, face.me);
+    let (urgent, first) = mpsc::channel(INPUTS);
+    let (renewals, renewed) = mpsc::channel(INPUTS);
+    let ways = Ways { clients: inputs, renewals, urgent: urgent.clone() };
+    let handle = Handle::new(ways, role, face.cluster, face.me);
     if config.origin != Origin::Alone || replica.members().count() > 1 {
         let listener = listen(identity.peer).await?;
         let others = Others::read(&config.data)?;
@@ -74,10 +80,10 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     let contacts = contacts.iter().map(|(id, member)| (*id, member));
     connections.follow(replica.members().chain(contacts));
     let metrics = Metrics::default();
-    let (writer, failed) = Writer::start(journal, inputs, metrics.clone());
+    let (writer, failed) = Writer::start(journal, urgent, metrics.clone());
     let life = u32::try_from(random::bits() >> 32).expect("thirty-two bits are left");
     let engine = Engine::new(replica, writer, connections, config.quota, roles, metrics.clone(), life);
-    let engine = tokio::spawn(engine.run(taken));
+    let engine = tokio::spawn(engine.run(first, renewed, taken));
 
     let address = clients.local_addr().map_err(|error| error.to_string())?;
     let reached = config.advertise.unwrap_or(address);
@@ -85,9 +91,12 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     let reached = if tls.is_some() { format!("https://{reached}") } else { reached.to_string() };
     tokio::spawn(announce(handle.clone(), identity.name.clone(), identity.peer, reached));
     let data = config.data.display();
+    // Whoever reads the next line may tell the member to stop.
+    let orders = Orders::hear();
     tracing::info!(name = identity.name, member = %face.me, %address, %data, "listens");
+    let door = Door { listener: clients, tls, limits: config.limits };
     tokio::select! {
-        () = answer(Door { listener: clients, tls }, handle, metrics, &config) => Ok(()),
+        () = answer(door, handle, metrics, &config, orders) => Ok(()),
         Some(error) = fatally.recv() => Err(error),
         Ok(error) = failed => Err(format!("the disk fails, and nothing more is confirmed: {error}")),
         ended = engine => Err(format!("the engine has ended: {ended:?}")),
@@ -227,11 +236,11 @@ async fn announce(handle: Handle, name: String, peer: SocketAddr, reached: Strin
 }
 
 /// Answers clients until the member is told to stop.
-async fn answer(door: Door, handle: Handle, metrics: Metrics, config: &Config) {
+async fn answer(door: Door, handle: Handle, metrics: Metrics, config: &Config, orders: Orders) {
     let (stops, stopping) = watch::channel(false);
     let routes = routes(&handle, metrics, config);
     let stop = async {
-        told_to_stop().await;
+        orders.to_stop().await;
         hand_over(&handle).await;
         stops.send_replace(true);
         // Whoever still watches would keep the member for ever; nothing that was answered is lost.
@@ -263,7 +272,7 @@ fn routes(handle: &Handle, metrics: Metrics, config: &Config) -> axum::Router {
         .merge(v1::pages(&api));
     Routes::from(pages)
         .add_service(kv.max_decoding_message_size(MAX_MESSAGE))
-        .add_service(watch.max_decoding_message_size(MAX_MESSAGE))
+        .add_service(watch.max_decoding_message_size(WATCH_MESSAGE))
         .add_service(lease.max_decoding_message_size(SMALL_MESSAGE))
         .add_service(auth.max_decoding_message_size(SMALL_MESSAGE))
         .add_service(cluster)
@@ -287,13 +296,24 @@ async fn reread_when_told(doors: [Option<Arc<Tls>>; 2]) {
     }
 }
 
-/// Waits for the order to stop.
-async fn told_to_stop() {
-    let mut terminate = signal(SignalKind::terminate()).expect("signals can be heard");
-    let mut interrupt = signal(SignalKind::interrupt()).expect("signals can be heard");
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+/// The orders to stop, heard from when this is made.
+struct Orders {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Orders {
+    fn hear() -> Orders {
+        let hear = |kind| signal(kind).expect("signals can be heard");
+        Orders { terminate: hear(SignalKind::terminate()), interrupt: hear(SignalKind::interrupt()) }
+    }
+
+    /// Waits for one.
+    async fn to_stop(mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
     }
 }
 

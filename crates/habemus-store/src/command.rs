@@ -54,6 +54,15 @@ pub enum Command {
 }
 
 impl Command {
+    /// Whether it only lets sessions go on.
+    pub fn is_renewal(&self) -> bool {
+        match self {
+            Command::RenewSessions(_) => true,
+            Command::As(_, command) => command.is_renewal(),
+            _ => false,
+        }
+    }
+
     /// How many bytes it takes, roughly.
     pub fn bytes(&self) -> usize {
         let said = match self {

@@ -9,7 +9,7 @@ use habemus_store::{Given, Mode, Operation, Put};
 
 use super::locks::Claim;
 use super::place::{Inside, Wanted, enter};
-use super::{Api, Refusal, name, place, session, text, time};
+use super::{Api, Needs, Refusal, name, place, session, text, time};
 use crate::engine::View;
 use crate::handle::Freshness;
 
@@ -54,7 +54,8 @@ impl Api {
     }
 
     pub(super) async fn get_leader(&self, request: rpc::NamedLock) -> Result<rpc::Office, Refusal> {
-        let of = name(&request.name)?.to_owned().into();
-        self.see(Freshness::Linearizable, of, |view, of| office(view, of)).await
+        let of = name(&request.name)?.to_owned();
+        let needs = Needs::Queue(of.clone().into());
+        self.look(Freshness::Linearizable, needs, move |view: &View<'_>| office(view, of.as_bytes())).await
     }
 }

@@ -9,7 +9,7 @@ use habemus_store::{Event, KeyRange, KeyValue, Mode, Range, Revision, queue as q
 use tokio::sync::{Notify, mpsc};
 
 use super::elections::office;
-use super::{Api, Refusal, name, text};
+use super::{Api, Needs, Refusal, name, text};
 use crate::engine::View;
 use crate::handle::{Freshness, Handle};
 
@@ -145,15 +145,16 @@ async fn sleeper(handle: &Handle, prefix: &Bytes) -> Result<Arc<Notify>, Refusal
 
 impl Api {
     pub(super) async fn watch(&self, request: rpc::NamedLock) -> Result<Told<rpc::LockEvent>, Refusal> {
-        let of = Bytes::from(name(&request.name)?.to_owned());
-        let woken = sleeper(&self.0, &queues::prefix(&of)).await?;
-        let look = |view: &View<'_>, of: &Bytes| Seen::of(view, queues::prefix(of));
-        let seen = self.see(Freshness::Linearizable, of.clone(), look).await?;
+        let prefix = queues::prefix(name(&request.name)?.as_bytes());
+        let woken = sleeper(&self.0, &prefix).await?;
+        let needs = Needs::Queue(request.name.into());
+        let look = move |view: &View<'_>| Seen::of(view, prefix);
+        let seen = self.look(Freshness::Linearizable, needs.clone(), look).await?;
         let (sender, receiver) = mpsc::channel(WAITING);
         let api = self.clone();
         tokio::spawn(async move {
             // Whoever does not listen any more has left.
-            drop(watch(&api, &of, seen, &woken, &sender).await);
+            drop(watch(&api, &needs, seen, &woken, &sender).await);
         });
         Ok(receiver)
     }
@@ -161,8 +162,10 @@ impl Api {
     pub(super) async fn observe(&self, request: rpc::NamedLock) -> Result<Told<rpc::Office>, Refusal> {
         let of = Bytes::from(name(&request.name)?.to_owned());
         let woken = sleeper(&self.0, &queues::prefix(&of)).await?;
-        let look = |view: &View<'_>, of: &Bytes| (office(view, of), Seen::of(view, queues::prefix(of)));
-        let (first, seen) = self.see(Freshness::Linearizable, of.clone(), look).await?;
+        let named = of.clone();
+        let look = move |view: &View<'_>| (office(view, &named), Seen::of(view, queues::prefix(&named)));
+        let needs = Needs::Queue(request.name.into());
+        let (first, seen) = self.look(Freshness::Linearizable, needs, look).await?;
         let (sender, receiver) = mpsc::channel(WAITING);
         let api = self.clone();
         tokio::spawn(async move { drop(observe(&api, &of, first, seen, &woken, &sender).await) });
@@ -179,7 +182,7 @@ async fn send<T>(sender: &mpsc::Sender<Result<T, Refusal>>, what: Result<T, Refu
 
 async fn watch(
     api: &Api,
-    of: &Bytes,
+    needs: &Needs,
     mut seen: Seen,
     woken: &Notify,
     sender: &mpsc::Sender<Result<rpc::LockEvent, Refusal>>,
@@ -189,8 +192,9 @@ async fn watch(
         for event in events {
             send(sender, Ok(event)).await?;
         }
-        let look = move |view: &View<'_>, _: &Bytes| (next(view, &mut seen), seen);
-        let (next, later) = match api.see(Freshness::Local, of.clone(), look).await {
+        let look = move |view: &View<'_>| (next(view, &mut seen), seen);
+        // What was taken back meanwhile is not told any more.
+        let (next, later) = match api.look(Freshness::Local, needs.clone(), look).await {
             Ok(looked) => looked,
             Err(refusal) => return send(sender, Err(refusal)).await,
         };
@@ -226,8 +230,9 @@ async fn observe(
     let mut last = first.leader.as_ref().map(|leader| (leader.token, leader.value.clone()));
     send(sender, Ok(first)).await?;
     loop {
-        let look = move |view: &View<'_>, of: &Bytes| (heads(view, of, &mut seen), seen);
-        let (offices, later) = match api.see(Freshness::Local, of.clone(), look).await {
+        let named = of.clone();
+        let look = move |view: &View<'_>| (heads(view, &named, &mut seen), seen);
+        let (offices, later) = match api.look(Freshness::Local, Needs::Queue(of.to_vec()), look).await {
             Ok(looked) => looked,
             Err(refusal) => return send(sender, Err(refusal)).await,
         };

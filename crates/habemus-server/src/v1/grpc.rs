@@ -13,11 +13,6 @@ use tonic::{Request, Response, Status};
 use super::follow::Told;
 use super::{Api, Refusal};
 
-/// The calls on behalf of whoever sent a request.
-fn by<T>(api: &Api, request: &Request<T>) -> Api {
-    Api(api.0.of(request))
-}
-
 fn answer<T>(answered: Result<T, Refusal>) -> Result<Response<T>, Status> {
     Ok(Response::new(answered?))
 }
@@ -32,71 +27,71 @@ fn messages<T: Send + 'static>(told: Result<Told<T>, Refusal>) -> Result<Respons
 #[tonic::async_trait]
 impl Sessions for Api {
     async fn open(&self, request: Request<rpc::OpenSession>) -> Result<Response<rpc::Session>, Status> {
-        answer(by(self, &request).open_session(request.into_inner()).await)
+        answer(self.of(&request).open_session(request.into_inner()).await)
     }
 
     async fn renew(&self, request: Request<rpc::NamedSession>) -> Result<Response<rpc::Session>, Status> {
-        answer(by(self, &request).renew_session(request.into_inner()).await)
+        answer(self.of(&request).renew_session(request.into_inner()).await)
     }
 
     async fn end(&self, request: Request<rpc::NamedSession>) -> Result<Response<rpc::Done>, Status> {
-        answer(by(self, &request).end_session(request.into_inner()).await)
+        answer(self.of(&request).end_session(request.into_inner()).await)
     }
 
     async fn get(&self, request: Request<rpc::NamedSession>) -> Result<Response<rpc::Session>, Status> {
-        answer(by(self, &request).get_session(request.into_inner()).await)
+        answer(self.of(&request).get_session(request.into_inner()).await)
     }
 
     async fn list(&self, request: Request<rpc::Nothing>) -> Result<Response<rpc::SessionList>, Status> {
-        answer(by(self, &request).list_sessions().await)
+        answer(self.of(&request).list_sessions().await)
     }
 }
 
 #[tonic::async_trait]
 impl Locks for Api {
     async fn acquire(&self, request: Request<rpc::Acquire>) -> Result<Response<rpc::Grant>, Status> {
-        answer(Api::acquire(&by(self, &request), request.into_inner()).await)
+        answer(Api::acquire(&self.of(&request), request.into_inner()).await)
     }
 
     async fn release(&self, request: Request<rpc::Release>) -> Result<Response<rpc::Done>, Status> {
-        answer(Api::release(&by(self, &request), request.into_inner()).await)
+        answer(Api::release(&self.of(&request), request.into_inner()).await)
     }
 
     async fn write(&self, request: Request<rpc::GuardedWrite>) -> Result<Response<rpc::Done>, Status> {
-        answer(Api::write(&by(self, &request), request.into_inner()).await)
+        answer(Api::write(&self.of(&request), request.into_inner()).await)
     }
 
     async fn get(&self, request: Request<rpc::NamedLock>) -> Result<Response<rpc::Queue>, Status> {
-        answer(by(self, &request).get_lock(request.into_inner()).await)
+        answer(self.of(&request).get_lock(request.into_inner()).await)
     }
 
     async fn list(&self, request: Request<rpc::Nothing>) -> Result<Response<rpc::QueueList>, Status> {
-        answer(by(self, &request).list_locks().await)
+        answer(self.of(&request).list_locks().await)
     }
 
     type WatchStream = Messages<rpc::LockEvent>;
 
     async fn watch(&self, request: Request<rpc::NamedLock>) -> Result<Response<Self::WatchStream>, Status> {
-        messages(Api::watch(&by(self, &request), request.into_inner()).await)
+        messages(Api::watch(&self.of(&request), request.into_inner()).await)
     }
 }
 
 #[tonic::async_trait]
 impl Elections for Api {
     async fn campaign(&self, request: Request<rpc::Campaign>) -> Result<Response<rpc::Leadership>, Status> {
-        answer(Api::campaign(&by(self, &request), request.into_inner()).await)
+        answer(Api::campaign(&self.of(&request), request.into_inner()).await)
     }
 
     async fn proclaim(&self, request: Request<rpc::Proclaim>) -> Result<Response<rpc::Leadership>, Status> {
-        answer(Api::proclaim(&by(self, &request), request.into_inner()).await)
+        answer(Api::proclaim(&self.of(&request), request.into_inner()).await)
     }
 
     async fn resign(&self, request: Request<rpc::Release>) -> Result<Response<rpc::Done>, Status> {
-        answer(Api::release(&by(self, &request), request.into_inner()).await)
+        answer(Api::release(&self.of(&request), request.into_inner()).await)
     }
 
     async fn get(&self, request: Request<rpc::NamedLock>) -> Result<Response<rpc::Office>, Status> {
-        answer(by(self, &request).get_leader(request.into_inner()).await)
+        answer(self.of(&request).get_leader(request.into_inner()).await)
     }
 
     type ObserveStream = Messages<rpc::Office>;
@@ -105,6 +100,6 @@ impl Elections for Api {
         &self,
         request: Request<rpc::NamedLock>,
     ) -> Result<Response<Self::ObserveStream>, Status> {
-        messages(Api::observe(&by(self, &request), request.into_inner()).await)
+        messages(Api::observe(&self.of(&request), request.into_inner()).await)
     }
 }

@@ -13,9 +13,9 @@ pub(crate) use pages::pages;
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use habemus_api::v1 as rpc;
-use habemus_store::{Author, ClusterTime, KeyRange, Mode, SessionId, Standing, Store, queue as queues};
+use habemus_store::{AuthError, ClusterTime, KeyRange, Mode, SessionId, Standing, Store, queue as queues};
+use tonic::Request;
 
 use crate::engine::View;
 use crate::handle::{Freshness, Handle};
@@ -25,33 +25,40 @@ use refusal::Refusal;
 #[derive(Clone)]
 pub(crate) struct Api(pub(crate) Handle);
 
-impl Api {
-    /// The same calls on behalf of somebody.
-    fn by(&self, author: Option<Author>) -> Api {
-        Api(self.0.by(author))
-    }
-
-    /// Looks at a queue, if whoever asks may.
-    async fn see<T: Send + 'static>(
-        &self,
-        freshness: Freshness,
-        name: Bytes,
-        look: impl FnOnce(&View<'_>, &Bytes) -> T + Send + 'static,
-    ) -> Result<T, Refusal> {
-        let author = self.0.author().cloned();
-        let seen = self.0.look(freshness, move |view: &View<'_>| {
-            may_see(view, author.as_ref(), &name)?;
-            Ok(look(view, &name))
-        });
-        seen.await?
-    }
+/// What whoever looks must be allowed.
+#[derive(Clone, Debug)]
+enum Needs {
+    /// It says who it is.
+    Name,
+    /// It may read all keys of this queue.
+    Queue(Vec<u8>),
 }
 
-/// Whether somebody may see a queue: whoever may read all its keys.
-fn may_see(view: &View<'_>, author: Option<&Author>, name: &[u8]) -> Result<(), Refusal> {
-    let keys = KeyRange::prefix(queues::prefix(name));
-    let checked = view.store.auth().check_read(author, &keys);
-    checked.map_err(|error| habemus_store::StoreError::from(error).into())
+impl Api {
+    /// The calls on behalf of whoever sent a request.
+    fn of<T>(&self, request: &Request<T>) -> Api {
+        Api(self.0.of(request))
+    }
+
+    /// Looks at the store, if whoever asks may.
+    async fn look<T: Send + 'static>(
+        &self,
+        freshness: Freshness,
+        needs: Needs,
+        look: impl FnOnce(&View<'_>) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let author = self.0.author().cloned();
+        let look = move |view: &View<'_>| {
+            let (auth, author) = (view.store.auth(), author.as_ref());
+            let allowed = match needs {
+                Needs::Name => auth.check_known(author),
+                Needs::Queue(name) => auth.check_read(author, &KeyRange::prefix(queues::prefix(&name))),
+            };
+            allowed.map(|()| look(view))
+        };
+        let looked: Result<T, AuthError> = self.0.look(freshness, look).await?;
+        Ok(looked.map_err(habemus_store::StoreError::from)?)
+    }
 }
 
 fn milliseconds(duration: Duration) -> u64 {

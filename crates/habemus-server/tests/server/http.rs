@@ -20,11 +20,11 @@ pub(crate) fn ask_as(member: &Running, token: &str, method: &str, path: &str, bo
     ask_with(member, &format!("Authorization: {token}\r\n"), method, path, body)
 }
 
-fn ask_with(member: &Running, more: &str, method: &str, path: &str, body: &str) -> (u16, String) {
+fn ask_with(member: &Running, header: &str, method: &str, path: &str, body: &str) -> (u16, String) {
     let (address, length) = (member.address(), body.len());
     let mut stream = TcpStream::connect(address).expect("it listens");
     let request = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{more}Content-Length: {length}\r\n\r\n{body}"
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\n{header}Connection: close\r\nContent-Length: {length}\r\n\r\n{body}"
     );
     stream.write_all(request.as_bytes()).expect("it reads");
     let mut answer = String::new();

@@ -6,6 +6,7 @@ mod cluster;
 mod commands;
 mod etcdctl;
 mod hold;
+mod hostile;
 mod http;
 mod kills;
 mod limits;
