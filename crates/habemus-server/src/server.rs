@@ -10,7 +10,7 @@ use habemus_etcd::{etcdserverpb, v3electionpb, v3lockpb};
 use habemus_journal::{Files, Journal, Limits};
 use habemus_replica::{Change, Member, MemberId, Recovered, Replica, Settings};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 use tonic::service::Routes;
@@ -90,10 +90,12 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     // Without TLS nothing is written before it, as members always did.
     let reached = if tls.is_some() { format!("https://{reached}") } else { reached.to_string() };
     tokio::spawn(announce(handle.clone(), identity.name.clone(), identity.peer, reached));
+    // Whoever is told where it listens may tell it to stop.
+    let order = StopSignals::new();
     let data = config.data.display();
     tracing::info!(name = identity.name, member = %face.me, %address, %data, "listens");
     tokio::select! {
-        () = answer(Door { listener: clients, tls, limits: config.limits }, handle, metrics, &config) => Ok(()),
+        () = answer(Door { listener: clients, tls, limits: config.limits }, order, handle, metrics, &config) => Ok(()),
         Some(error) = fatally.recv() => Err(error),
         Ok(error) = failed => Err(format!("the disk fails, and nothing more is confirmed: {error}")),
         ended = engine => Err(format!("the engine has ended: {ended:?}")),
@@ -233,11 +235,11 @@ async fn announce(handle: Handle, name: String, peer: SocketAddr, reached: Strin
 }
 
 /// Answers clients until the member is told to stop.
-async fn answer(door: Door, handle: Handle, metrics: Metrics, config: &Config) {
+async fn answer(door: Door, mut order: StopSignals, handle: Handle, metrics: Metrics, config: &Config) {
     let (stops, stopping) = watch::channel(false);
     let routes = routes(&handle, metrics, config);
     let stop = async {
-        told_to_stop().await;
+        order.given().await;
         hand_over(&handle).await;
         stops.send_replace(true);
         // Whoever still watches would keep the member for ever; nothing that was answered is lost.
@@ -293,13 +295,23 @@ async fn reread_when_told(doors: [Option<Arc<Tls>>; 2]) {
     }
 }
 
-/// Waits for the order to stop.
-async fn told_to_stop() {
-    let mut terminate = signal(SignalKind::terminate()).expect("signals can be heard");
-    let mut interrupt = signal(SignalKind::interrupt()).expect("signals can be heard");
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+/// The order to stop, which is heard from now on.
+struct StopSignals([Signal; 2]);
+
+impl StopSignals {
+    fn new() -> StopSignals {
+        StopSignals(
+            [SignalKind::terminate(), SignalKind::interrupt()]
+                .map(|kind| signal(kind).expect("signals can be heard")),
+        )
+    }
+
+    async fn given(&mut self) {
+        let [terminate, interrupt] = &mut self.0;
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::locks::Claim;
 use super::place::{Inside, Wanted, enter};
 use super::{Api, Refusal, name, place, session, text, time};
 use crate::engine::View;
-use crate::handle::Freshness;
+use crate::handle::{Freshness, Sight};
 
 /// Who leads, as others see it.
 pub(super) fn office(view: &View<'_>, name: &[u8]) -> rpc::Office {
@@ -55,7 +55,8 @@ impl Api {
 
     pub(super) async fn get_leader(&self, request: rpc::NamedLock) -> Result<rpc::Office, Refusal> {
         let of = name(&request.name)?.to_owned();
+        let sight = Sight::queue(of.as_bytes());
         let look = move |view: &View<'_>| office(view, of.as_bytes());
-        Ok(self.0.look(Freshness::Linearizable, look).await?)
+        Ok(self.0.see(Freshness::Linearizable, sight, look).await?)
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::{Notify, mpsc};
 use super::elections::office;
 use super::{Api, Refusal, name, text};
 use crate::engine::View;
-use crate::handle::{Freshness, Handle};
+use crate::handle::{Freshness, Handle, Sight};
 
 /// So many messages wait for a slow reader; then it waits with the queue's history, which keeps nothing for it.
 const WAITING: usize = 16;
@@ -147,8 +147,9 @@ impl Api {
     pub(super) async fn watch(&self, request: rpc::NamedLock) -> Result<Told<rpc::LockEvent>, Refusal> {
         let prefix = queues::prefix(name(&request.name)?.as_bytes());
         let woken = sleeper(&self.0, &prefix).await?;
+        let sight = Sight::Keys(KeyRange::prefix(prefix.clone()));
         let look = move |view: &View<'_>| Seen::of(view, prefix);
-        let seen = self.0.look(Freshness::Linearizable, look).await?;
+        let seen = self.0.see(Freshness::Linearizable, sight, look).await?;
         let (sender, receiver) = mpsc::channel(WAITING);
         let handle = self.0.clone();
         tokio::spawn(async move {
@@ -163,7 +164,7 @@ impl Api {
         let woken = sleeper(&self.0, &queues::prefix(&of)).await?;
         let named = of.clone();
         let look = move |view: &View<'_>| (office(view, &named), Seen::of(view, queues::prefix(&named)));
-        let (first, seen) = self.0.look(Freshness::Linearizable, look).await?;
+        let (first, seen) = self.0.see(Freshness::Linearizable, Sight::queue(&of), look).await?;
         let (sender, receiver) = mpsc::channel(WAITING);
         let handle = self.0.clone();
         tokio::spawn(async move { drop(observe(&handle, &of, first, seen, &woken, &sender).await) });
@@ -189,8 +190,9 @@ async fn watch(
         for event in events {
             send(sender, Ok(event)).await?;
         }
+        let sight = Sight::Keys(KeyRange::prefix(seen.prefix.clone()));
         let look = move |view: &View<'_>| (next(view, &mut seen), seen);
-        let (next, later) = match handle.look(Freshness::Local, look).await {
+        let (next, later) = match handle.see(Freshness::Local, sight, look).await {
             Ok(looked) => looked,
             Err(refused) => return send(sender, Err(refused.into())).await,
         };
@@ -228,7 +230,7 @@ async fn observe(
     loop {
         let named = of.clone();
         let look = move |view: &View<'_>| (heads(view, &named, &mut seen), seen);
-        let (offices, later) = match handle.look(Freshness::Local, look).await {
+        let (offices, later) = match handle.see(Freshness::Local, Sight::queue(of), look).await {
             Ok(looked) => looked,
             Err(refused) => return send(sender, Err(refused.into())).await,
         };

@@ -14,7 +14,7 @@ use habemus_store::{
 use super::place::{Inside, Wanted, enter, equal};
 use super::{Api, Refusal, mode, name, queue, session, text, time};
 use crate::engine::View;
-use crate::handle::Freshness;
+use crate::handle::{Freshness, Sight};
 
 /// What a request says of who stands in a queue.
 pub(super) struct Claim {
@@ -91,13 +91,14 @@ impl Api {
 
     /// The key of a claim, and whether it is inside: as this member knows it already, or as all do.
     pub(super) async fn own(&self, claim: Claim) -> Result<Option<(Bytes, bool)>, Refusal> {
+        let sight = Sight::queue(&claim.name);
         let look = move |view: &View<'_>| (claim.find(view), claim);
-        let (found, claim) = self.0.look(Freshness::Local, look).await?;
+        let (found, claim) = self.0.see(Freshness::Local, sight.clone(), look).await?;
         // Whoever is inside stays there until its key has gone.
         if let Some((key, true)) = found {
             return Ok(Some((key, true)));
         }
-        Ok(self.0.look(Freshness::Linearizable, move |view: &View<'_>| claim.find(view)).await?)
+        Ok(self.0.see(Freshness::Linearizable, sight, move |view: &View<'_>| claim.find(view)).await?)
     }
 
     /// Does something if a claim still stands and is inside; says at which revision.
@@ -133,12 +134,13 @@ impl Api {
 
     pub(super) async fn get_lock(&self, request: rpc::NamedLock) -> Result<rpc::Queue, Refusal> {
         let of = name(&request.name)?.to_owned();
+        let sight = Sight::queue(of.as_bytes());
         let look = move |view: &View<'_>| queue(view, of.as_bytes());
-        Ok(self.0.look(Freshness::Linearizable, look).await?)
+        Ok(self.0.see(Freshness::Linearizable, sight, look).await?)
     }
 
     pub(super) async fn list_locks(&self) -> Result<rpc::QueueList, Refusal> {
         let look = |view: &View<'_>| view.store.queues().map(|name| queue(view, &name)).collect();
-        Ok(rpc::QueueList { queues: self.0.look(Freshness::Linearizable, look).await? })
+        Ok(rpc::QueueList { queues: self.0.see(Freshness::Linearizable, Sight::everything(), look).await? })
     }
 }

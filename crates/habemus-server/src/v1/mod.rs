@@ -24,6 +24,13 @@ use refusal::Refusal;
 #[derive(Clone)]
 pub(crate) struct Api(pub(crate) Handle);
 
+impl Api {
+    /// The same, on behalf of whoever sent a request.
+    fn of<T>(&self, request: &tonic::Request<T>) -> Api {
+        Api(self.0.of(request))
+    }
+}
+
 fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

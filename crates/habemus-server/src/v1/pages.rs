@@ -1,12 +1,16 @@
 //! The calls by plain HTTP and JSON, where `habemus_api::ROUTES` says.
 
+use std::convert::Infallible;
+
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, Path};
+use axum::extract::{DefaultBodyLimit, FromRequestParts, Path};
+use axum::http::request::Parts;
 use axum::http::{HeaderValue, Response, header};
 use axum::routing::{delete, get, post};
 use futures_util::StreamExt;
 use habemus_api::v1 as rpc;
+use habemus_store::Author;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_stream::wrappers::ReceiverStream;
@@ -48,7 +52,7 @@ fn lines<T: Serialize + Send + 'static>(told: Result<Told<T>, Refusal>) -> Respo
                 line(&serde_json::json!({"error": code.word(), "message": message}))
             }
         };
-        Ok::<_, std::convert::Infallible>(Bytes::from(text))
+        Ok::<_, Infallible>(Bytes::from(text))
     });
     response("application/x-ndjson", Body::from_stream(lines))
 }
@@ -66,9 +70,9 @@ fn body<T: DeserializeOwned + Default>(bytes: &Bytes) -> Result<T, Refusal> {
 macro_rules! named {
     ($api:expr, $message:ty, $call:ident) => {{
         let api = $api.clone();
-        post(async move |Path(part): Path<String>, bytes: Bytes| {
+        post(async move |by: By, Path(part): Path<String>, bytes: Bytes| {
             let answered = match body::<$message>(&bytes) {
-                Ok(message) => api.$call(<$message>::from_path(message, part)).await,
+                Ok(message) => by.asks(&api).$call(<$message>::from_path(message, part)).await,
                 Err(refusal) => Err(refusal),
             };
             once(answered)
@@ -93,6 +97,23 @@ macro_rules! from_path {
 
 from_path!(Acquire: name, Release: name, GuardedWrite: name, Campaign: name, Proclaim: name);
 
+/// On whose behalf a request comes.
+struct By(Option<Author>);
+
+impl By {
+    fn asks(&self, api: &Api) -> Api {
+        Api(api.0.by(self.0.clone()))
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for By {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<By, Infallible> {
+        Ok(By(parts.extensions.get().cloned()))
+    }
+}
+
 /// The routes of habemus.v1.
 pub(crate) fn pages(api: &Api) -> Router {
     let described = format!("{:#}\n", habemus_api::openapi());
@@ -101,48 +122,57 @@ pub(crate) fn pages(api: &Api) -> Router {
     let sessions = Router::new()
         .route(
             "/v1/sessions",
-            post(async move |bytes: Bytes| match body(&bytes) {
-                Ok(request) => once(open.open_session(request).await),
+            post(async move |by: By, bytes: Bytes| match body(&bytes) {
+                Ok(request) => once(by.asks(&open).open_session(request).await),
                 Err(refusal) => refusal.into(),
             })
-            .get(async move || once(list.list_sessions().await)),
+            .get(async move |by: By| once(by.asks(&list).list_sessions().await)),
         )
         .route(
             "/v1/sessions/{session}",
-            get(async move |Path(session)| once(one.get_session(rpc::NamedSession { session }).await)).merge(
-                delete(async move |Path(session)| once(end.end_session(rpc::NamedSession { session }).await)),
-            ),
+            get(async move |by: By, Path(session)| {
+                once(by.asks(&one).get_session(rpc::NamedSession { session }).await)
+            })
+            .merge(delete(async move |by: By, Path(session)| {
+                once(by.asks(&end).end_session(rpc::NamedSession { session }).await)
+            })),
         )
         .route(
             "/v1/sessions/{session}/renew",
-            post(async move |Path(session)| once(renew.renew_session(rpc::NamedSession { session }).await)),
+            post(async move |by: By, Path(session)| {
+                once(by.asks(&renew).renew_session(rpc::NamedSession { session }).await)
+            }),
         );
     let (list, one, events) = (api.clone(), api.clone(), api.clone());
     let locks = Router::new()
-        .route("/v1/locks", get(async move || once(list.list_locks().await)))
+        .route("/v1/locks", get(async move |by: By| once(by.asks(&list).list_locks().await)))
         .route(
             "/v1/locks/{name}",
-            get(async move |Path(name)| once(one.get_lock(rpc::NamedLock { name }).await)),
+            get(async move |by: By, Path(name)| once(by.asks(&one).get_lock(rpc::NamedLock { name }).await)),
         )
         .route("/v1/locks/{name}/acquire", named!(api, rpc::Acquire, acquire))
         .route("/v1/locks/{name}/release", named!(api, rpc::Release, release))
         .route("/v1/locks/{name}/write", named!(api, rpc::GuardedWrite, write))
         .route(
             "/v1/locks/{name}/events",
-            get(async move |Path(name)| lines(events.watch(rpc::NamedLock { name }).await)),
+            get(async move |by: By, Path(name)| lines(by.asks(&events).watch(rpc::NamedLock { name }).await)),
         );
     let (one, events) = (api.clone(), api.clone());
     let elections = Router::new()
         .route(
             "/v1/elections/{name}",
-            get(async move |Path(name)| once(one.get_leader(rpc::NamedLock { name }).await)),
+            get(async move |by: By, Path(name)| {
+                once(by.asks(&one).get_leader(rpc::NamedLock { name }).await)
+            }),
         )
         .route("/v1/elections/{name}/campaign", named!(api, rpc::Campaign, campaign))
         .route("/v1/elections/{name}/proclaim", named!(api, rpc::Proclaim, proclaim))
         .route("/v1/elections/{name}/resign", named!(api, rpc::Release, release))
         .route(
             "/v1/elections/{name}/events",
-            get(async move |Path(name)| lines(events.observe(rpc::NamedLock { name }).await)),
+            get(async move |by: By, Path(name)| {
+                lines(by.asks(&events).observe(rpc::NamedLock { name }).await)
+            }),
         );
     let description = get(async move || response("application/json", Body::from(described.clone())));
     sessions

@@ -39,6 +39,7 @@ impl From<StoreError> for Refusal {
             StoreError::NotOwner => ErrorCode::NotOwner,
             StoreError::Busy => ErrorCode::Held,
             StoreError::OtherMode(_) => ErrorCode::OtherMode,
+            StoreError::Auth(_) => ErrorCode::PermissionDenied,
             _ => ErrorCode::InvalidArgument,
         };
         Refusal { code, message: error.to_string() }

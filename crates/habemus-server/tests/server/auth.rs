@@ -150,6 +150,36 @@ async fn sessions_obey_permissions() {
 }
 
 #[test]
+fn habemus_v1_asks_who_somebody_is_as_well() {
+    if !installed("etcdctl", "etcd-client") || !installed("curl", "curl") {
+        return;
+    }
+    let directory = Directory::new();
+    let member = guarded(&directory);
+    let curl = |arguments: &[&str], path: &str| {
+        let url = format!("http://{}{path}", member.address());
+        let output = Command::new("curl").args(["--silent", &url]).args(arguments).output();
+        String::from_utf8(output.expect("curl was there a moment ago").stdout).expect("it is a text")
+    };
+    let told = curl(&["-d", r#"{"name":"alice","password":"wonder"}"#], "/v3/auth/authenticate");
+    let token = told.split("\"token\":\"").nth(1).and_then(|rest| rest.split('"').next());
+    let alice = format!("Authorization: {}", token.expect("that is the password"));
+    for path in ["/v1/locks", "/v1/locks/b", "/v1/sessions", "/v1/elections/b", "/v1/locks/b/events"] {
+        assert!(curl(&[], path).contains("permission_denied"), "{path}");
+    }
+    assert!(curl(&["-d", r#"{"ttl_ms":5000}"#], "/v1/sessions").contains("permission_denied"));
+    assert!(curl(&["-H", &alice], "/v1/locks/b").contains("permission_denied"));
+    assert!(curl(&["-H", &alice], "/v1/locks").contains("permission_denied"), "it may not see all");
+    let opened = curl(&["-H", &alice, "-d", r#"{"ttl_ms":5000}"#], "/v1/sessions");
+    let session = opened.split("\"session\":\"").nth(1).and_then(|rest| rest.split('"').next());
+    let acquire = format!(r#"{{"session":"{}"}}"#, session.expect("it may open one"));
+    let path = |name: &str| format!("/v1/locks/{name}/acquire");
+    assert!(curl(&["-H", &alice, "-d", &acquire], &path("b")).contains("permission_denied"));
+    assert!(curl(&["-H", &alice, "-d", &acquire], &path("a%2Fdoor")).contains("token"));
+    assert!(curl(&["-H", &alice], "/v1/locks/a%2Fdoor").contains("holders"));
+}
+
+#[test]
 fn whom_a_certificate_names_is_its_user() {
     if !installed("etcdctl", "etcd-client") {
         return;

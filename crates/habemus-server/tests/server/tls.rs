@@ -1,6 +1,6 @@
 //! TLS at the doors, with real certificates.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -20,8 +20,8 @@ fn certs(out: &Path, arguments: &[&str]) {
     assert!(made.expect("habemusctl was built").success());
 }
 
-fn text(path: PathBuf) -> String {
-    path.to_str().expect("it is a text").to_owned()
+fn text(path: impl AsRef<Path>) -> String {
+    path.as_ref().to_str().expect("it is a text").to_owned()
 }
 
 /// The options of a member that shows `server.pem`, and wants clients to show something, too.
