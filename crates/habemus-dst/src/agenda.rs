@@ -7,6 +7,7 @@ use habemus_replica::{MemberId, PeerMessage};
 
 use crate::client::{Ask, CallId, Reply};
 use crate::clock::Micros;
+use crate::story::Told;
 
 /// What will happen.
 pub(crate) enum Due {
@@ -15,13 +16,15 @@ pub(crate) enum Due {
     /// The disk of a machine has done what it had to do.
     Written { machine: usize, life: u64 },
     /// A message arrives.
-    Message { from: MemberId, to: MemberId, message: PeerMessage },
+    Message { from: MemberId, to: MemberId, message: PeerMessage, told: Option<Told> },
     /// A request arrives.
-    Request { machine: usize, call: CallId, ask: Ask },
+    Request { machine: usize, call: CallId, ask: Ask, told: Option<Told> },
     /// An answer arrives.
-    Reply { call: CallId, reply: Reply },
+    Reply { call: CallId, reply: Reply, told: Option<Told> },
     /// A client looks around, if it still means to do so then.
     Wake { client: usize, at: Micros },
+    /// A client that stood still goes on.
+    Resume { client: usize },
     /// Something goes wrong: that of the script with this index.
     Calamity(usize),
 }

@@ -39,6 +39,29 @@ pub(crate) enum Ask {
     Watch(Revision),
 }
 
+impl Ask {
+    /// What kind of request it is.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Ask::Command(command) => match command {
+                Command::Put(_) => "Put",
+                Command::Delete(_) => "Delete",
+                Command::Txn(_) => "Txn",
+                Command::OpenSession { .. } => "OpenSession",
+                Command::RenewSessions(_) => "Renew",
+                Command::CloseSession { .. } => "CloseSession",
+                Command::Enter(_) => "Enter",
+                Command::Leave(_) => "Leave",
+                _ => "Command",
+            },
+            Ask::Read(_) => "Read",
+            Ask::ReadAll(_) => "ReadAll",
+            Ask::Leader(_) => "Leader",
+            Ask::Watch(_) => "Watch",
+        }
+    }
+}
+
 /// What a client is told.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
@@ -60,6 +83,23 @@ pub(crate) enum Reply {
     Refused,
     /// Nobody knows whether it was done.
     Unknown,
+}
+
+impl Reply {
+    /// What kind of answer it is.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Reply::Applied { answer: Ok(_), .. } => "Done",
+            Reply::Applied { answer: Err(_), .. } => "Not done",
+            Reply::Inside { .. } => "Inside",
+            Reply::SessionOver => "Session over",
+            Reply::Found { .. } | Reply::FoundAll { .. } => "Found",
+            Reply::Events(_) => "Events",
+            Reply::Compacted(_) => "Compacted",
+            Reply::Refused => "Refused",
+            Reply::Unknown => "Unknown",
+        }
+    }
 }
 
 /// A client of some kind.
@@ -102,6 +142,14 @@ impl Hands<'_> {
 }
 
 impl Client {
+    /// Of what it believes to be inside, and its token.
+    pub(crate) fn inside(&self) -> Option<(Bytes, u64)> {
+        match self {
+            Client::Lock(client) => client.inside(),
+            Client::Keys(_) | Client::Watch(_) => None,
+        }
+    }
+
     /// When it has something to do again, in true time, if it is told nothing before.
     pub(crate) fn next_wake(&self, clock: &SkewedClock, is_ending: bool) -> Micros {
         match self {

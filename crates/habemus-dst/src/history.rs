@@ -30,14 +30,19 @@ pub(crate) struct History {
 
 /// Somebody believed to be inside.
 #[derive(Clone, Debug)]
-pub(crate) struct Inside {
-    pub(crate) client: usize,
-    pub(crate) name: Bytes,
-    pub(crate) mode: Mode,
-    pub(crate) token: Revision,
-    /// From when until when, in true time.
-    pub(crate) from: Micros,
-    pub(crate) until: Micros,
+pub struct Inside {
+    /// Who.
+    pub client: usize,
+    /// Of what.
+    pub name: Bytes,
+    /// Beside whom it may be.
+    pub mode: Mode,
+    /// Its token.
+    pub token: Revision,
+    /// From when, in microseconds of true time.
+    pub from: u64,
+    /// Until when it believed so.
+    pub until: u64,
 }
 
 /// What is known of a session.
@@ -156,40 +161,59 @@ impl History {
 
     /// No two believed to be inside together who must not be.
     pub(crate) fn judge_locks(&mut self) {
-        let mut all = std::mem::take(&mut self.inside);
-        all.retain(|inside| inside.from < inside.until);
-        all.sort_by_key(|inside| inside.from);
-        let mut present: Vec<&Inside> = Vec::new();
-        let mut latest: BTreeMap<&Bytes, Revision> = BTreeMap::new();
-        let mut holders: BTreeMap<(&Bytes, Revision), usize> = BTreeMap::new();
-        for one in &all {
-            present.retain(|other| other.until > one.from);
-            let beside: Vec<&&Inside> = present.iter().filter(|other| other.name == one.name).collect();
-            let is_allowed = match one.mode {
-                Mode::Exclusive => beside.is_empty(),
-                Mode::Shared => beside.iter().all(|other| other.mode == Mode::Shared),
-                Mode::Permits(permits) => {
-                    beside.len() < permits.get() as usize && beside.iter().all(|other| other.mode == one.mode)
-                }
-            };
-            if !is_allowed && !self.clocks_are_wild {
-                let others: Vec<usize> = beside.iter().map(|other| other.client).collect();
-                self.violated(format!("{one:?} was inside beside clients {others:?}"));
-            }
-            let holder = *holders.entry((&one.name, one.token)).or_insert(one.client);
-            if holder != one.client {
-                self.violated(format!("{one:?} has the token of client {holder}"));
-            }
-            if one.mode == Mode::Exclusive && !self.clocks_are_wild {
-                let last = latest.insert(&one.name, one.token);
-                if last.is_some_and(|last| last > one.token) {
-                    self.violated(format!("{one:?} came after one with token {last:?}"));
-                }
-            }
-            present.push(one);
+        let clocks = if self.clocks_are_wild { Clocks::Wild } else { Clocks::Right };
+        if let Err(why) = judge_locks(&mut self.inside, clocks) {
+            self.violated(why);
         }
-        self.inside = all;
     }
+}
+
+/// Whether clients' clocks are as right as clients allow for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clocks {
+    /// They are.
+    Right,
+    /// They are not: only tokens tell who comes later.
+    Wild,
+}
+
+/// Sorts who believed to be inside when, and says who was so beside others and must not have been.
+///
+/// # Errors
+/// If somebody was.
+pub fn judge_locks(all: &mut Vec<Inside>, clocks: Clocks) -> Result<(), String> {
+    all.retain(|inside| inside.from < inside.until);
+    all.sort_by_key(|inside| inside.from);
+    let mut present: Vec<&Inside> = Vec::new();
+    let mut latest: BTreeMap<&Bytes, Revision> = BTreeMap::new();
+    let mut holders: BTreeMap<(&Bytes, Revision), usize> = BTreeMap::new();
+    for one in &*all {
+        present.retain(|other| other.until > one.from);
+        let beside: Vec<&&Inside> = present.iter().filter(|other| other.name == one.name).collect();
+        let is_allowed = match one.mode {
+            Mode::Exclusive => beside.is_empty(),
+            Mode::Shared => beside.iter().all(|other| other.mode == Mode::Shared),
+            Mode::Permits(permits) => {
+                beside.len() < permits.get() as usize && beside.iter().all(|other| other.mode == one.mode)
+            }
+        };
+        if !is_allowed && clocks == Clocks::Right {
+            let others: Vec<usize> = beside.iter().map(|other| other.client).collect();
+            return Err(format!("{one:?} was inside beside clients {others:?}"));
+        }
+        let holder = *holders.entry((&one.name, one.token)).or_insert(one.client);
+        if holder != one.client {
+            return Err(format!("{one:?} has the token of client {holder}"));
+        }
+        if one.mode == Mode::Exclusive && clocks == Clocks::Right {
+            let last = latest.insert(&one.name, one.token);
+            if last.is_some_and(|last| last > one.token) {
+                return Err(format!("{one:?} came after one with token {last:?}"));
+            }
+        }
+        present.push(one);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

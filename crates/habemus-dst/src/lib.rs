@@ -30,9 +30,13 @@ mod pace;
 mod planted;
 mod random;
 mod run;
+mod story;
 mod world;
 
 pub use calamity::{Calamity, Script};
 pub use disk::CruelDisk;
+pub use history::{Clocks, Inside, judge_locks};
+pub use linearizability::{KeyAct, KeyCall, KeyResult, judge as judge_keys};
 pub use planted::PlantedBug;
-pub use run::{Outcome, missing, play, play_script, shrink};
+pub use run::{Outcome, missing, play, play_script, shrink, tell};
+pub use story::ending;

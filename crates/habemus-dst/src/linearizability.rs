@@ -14,36 +14,52 @@ use crate::clock::Micros;
 
 /// What a client wanted of a key.
 #[derive(Clone, Debug)]
-pub(crate) enum KeyAct {
+pub enum KeyAct {
+    /// Writes.
     Put {
+        /// Which key.
         key: Bytes,
+        /// A value that nobody else writes.
         value: Bytes,
     },
+    /// Reads.
     Get {
+        /// Which key.
         key: Bytes,
     },
     /// Writes if the key is what was expected.
     Swap {
+        /// Which key.
         key: Bytes,
+        /// What it must be.
         expected: Option<Bytes>,
+        /// A value that nobody else writes.
         value: Bytes,
     },
+    /// Deletes.
     Delete {
+        /// Which key.
         key: Bytes,
     },
     /// Writes two keys at once if the first is what was expected.
     Both {
+        /// The first key.
         key: Bytes,
+        /// What it must be.
         expected: Option<Bytes>,
+        /// The other key.
         other: Bytes,
+        /// Values that nobody else writes.
         values: [Bytes; 2],
     },
     /// Reads all keys that begin like this at once.
     GetAll {
+        /// What they begin with.
         key: Bytes,
     },
     /// What the first in a queue says, who leads.
     Leader {
+        /// What the keys of the queue begin with.
         key: Bytes,
     },
 }
@@ -72,25 +88,40 @@ impl KeyAct {
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum KeyResult {
+pub enum KeyResult {
+    /// It was written.
     Put {
+        /// At this revision.
         revision: Revision,
+        /// What it was before.
         before: Option<Bytes>,
     },
+    /// It was read.
     Got {
+        /// At this revision.
         revision: Revision,
+        /// What it was.
         value: Option<Bytes>,
     },
+    /// They were read.
     GotAll {
+        /// At this revision.
         revision: Revision,
+        /// What they were.
         values: Vec<(Bytes, Bytes)>,
     },
+    /// It was compared, and written or not.
     Swapped {
+        /// At this revision, or as of this one.
         revision: Revision,
+        /// Whether it was what was expected.
         succeeded: bool,
     },
+    /// It was deleted.
     Deleted {
+        /// At this revision, or as of this one.
         revision: Revision,
+        /// What it was before.
         before: Option<Bytes>,
     },
     /// Nothing was done.
@@ -101,13 +132,17 @@ pub(crate) enum KeyResult {
 
 /// One call of a client, from beginning to end.
 #[derive(Clone, Debug)]
-pub(crate) struct KeyCall {
-    pub(crate) client: usize,
-    pub(crate) act: KeyAct,
-    pub(crate) invoked: Micros,
-    /// `None` if it never was answered for sure.
-    pub(crate) responded: Option<Micros>,
-    pub(crate) result: KeyResult,
+pub struct KeyCall {
+    /// Whose.
+    pub client: usize,
+    /// What it wanted.
+    pub act: KeyAct,
+    /// When it was sent, in microseconds.
+    pub invoked: u64,
+    /// When it was answered; `None` if it never was for sure.
+    pub responded: Option<u64>,
+    /// What came of it.
+    pub result: KeyResult,
 }
 
 impl KeyCall {
@@ -127,7 +162,10 @@ impl KeyCall {
 type Values = BTreeMap<Revision, Option<Bytes>>;
 
 /// Why the key_calls are not linearizable, if they are not. `revised` says what each revision changed, from the first on.
-pub(crate) fn judge(revised: &BTreeMap<Revision, Revised>, key_calls: &[KeyCall]) -> Result<(), String> {
+///
+/// # Errors
+/// If they are not.
+pub fn judge(revised: &BTreeMap<Revision, Revised>, key_calls: &[KeyCall]) -> Result<(), String> {
     let mut values: BTreeMap<Bytes, Values> = BTreeMap::new();
     let wanted: BTreeSet<&Bytes> = key_calls.iter().flat_map(|call| call.act.values()).collect();
     let mut written = BTreeSet::new();

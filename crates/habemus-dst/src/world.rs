@@ -4,20 +4,22 @@ mod calamities;
 mod ending;
 mod service;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use habemus_replica::{Effect, Member, MemberId, PeerMessage, Recovered, RequestId, Role};
 use habemus_store::{Command, Mode, Revision};
+use habemus_trace::Dropped;
 
 use crate::agenda::{Agenda, Due};
 use crate::agreed::Agreed;
-use crate::calamity::{DRIFT_BOUND, Script};
-use crate::client::{Client, Hands, KeyClient, LockClient, Reply, WatchClient};
+use crate::calamity::{Calamity, DRIFT_BOUND, Script};
+use crate::client::{CallId, Client, Hands, KeyClient, LockClient, Reply, WatchClient};
 use crate::clock::{Micros, SkewedClock};
 use crate::history::History;
 use crate::machine::{Job, Machine};
 use crate::pace::Pace;
 use crate::random::Random;
+use crate::story::{Story, Told};
 
 /// The whole store is compared at every index that is a multiple of this.
 const DIGEST_EVERY: u64 = 128;
@@ -32,6 +34,16 @@ struct Weather {
 
 const CALM: Weather = Weather { loss: 0, duplication: 0, max_delay: 1_000 };
 
+/// So many clients there are.
+const CLIENTS: usize = 17;
+
+/// Whether what happens is written down to be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Telling {
+    Nothing,
+    All,
+}
+
 /// A client, where it stands and how it is.
 struct Person {
     client: Client,
@@ -41,6 +53,8 @@ struct Person {
     paused_until: Micros,
     /// When it looks around next.
     wakes_at: Micros,
+    /// What came while it stood still.
+    held: VecDeque<(CallId, Reply, Option<Told>)>,
 }
 
 /// Everything there is.
@@ -65,8 +79,10 @@ pub(crate) struct World {
     /// What every member must have after an index, as the first one had it that got there.
     agreed: Agreed,
     /// When the last answer of a watch arrives, for those that are under way: a connection keeps them in order.
-    streams: BTreeMap<crate::client::CallId, Micros>,
+    streams: BTreeMap<CallId, Micros>,
     pub(crate) history: History,
+    /// What happens is told to this, if somebody wants to see it.
+    pub(crate) story: Option<Story>,
     /// How often each kind of calamity happened.
     pub(crate) calamities: BTreeMap<&'static str, u64>,
     pub(crate) events: u64,
@@ -81,7 +97,7 @@ fn skew(random: &mut Random) -> i64 {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, script: Script) -> World {
+    pub(crate) fn new(seed: u64, script: Script, told: Telling) -> World {
         let mut random = Random::new(seed, 0x0d57);
         let members = [1, 3, 3, 3, 5, 5, 2, 7][random.below(8) as usize];
         let ids: Vec<MemberId> = (1..=members).map(MemberId).collect();
@@ -101,12 +117,17 @@ impl World {
             agreed: Agreed::default(),
             streams: BTreeMap::new(),
             history: History::new(script.clocks_are_right()),
+            story: None,
             calamities: BTreeMap::new(),
             events: 0,
             pace: Pace::draw(&mut random),
             random,
             script,
         };
+        if told == Telling::All {
+            let added = world.script.iter().filter(|(_, it)| *it == Calamity::Add).count();
+            world.story = Some(Story::new(seed, ids.len() + added, CLIENTS));
+        }
         for id in ids {
             world.add_machine(id, &first);
         }
@@ -132,6 +153,7 @@ impl World {
         clients.extend((0..3).map(|_| Client::Lock(LockClient::new("park", two))));
         let shared = [Mode::Shared, Mode::Shared, Mode::Exclusive];
         clients.extend(shared.map(|mode| Client::Lock(LockClient::new("book", mode))));
+        debug_assert_eq!(clients.len(), CLIENTS);
         for client in clients {
             // Where clocks are wilder than is allowed for, those of clients are, too.
             let wild = if self.script.clocks_are_right() { 1 } else { 30 };
@@ -139,7 +161,14 @@ impl World {
             let machine = self.random.below(self.machines.len() as u64) as usize;
             let wakes_at = self.random.below(100_000);
             self.agenda.plan(wakes_at, Due::Wake { client: self.people.len(), at: wakes_at });
-            self.people.push(Person { client, clock, machine, paused_until: 0, wakes_at });
+            self.people.push(Person {
+                client,
+                clock,
+                machine,
+                paused_until: 0,
+                wakes_at,
+                held: VecDeque::new(),
+            });
         }
     }
 
@@ -157,7 +186,10 @@ impl World {
                 self.history.violated(format!("member {id} does not notice that its disk rots"));
             }
             Ok(()) => {
-                let life = machine.life;
+                let (life, id) = (machine.life, machine.id);
+                if let Some(story) = &mut self.story {
+                    story.started(self.now, id, life > 1);
+                }
                 let first = self.now + 1 + seed % self.pace.tick;
                 self.agenda.plan(first, Due::Tick { machine: index, life });
             }
@@ -182,15 +214,21 @@ impl World {
         match due {
             Due::Tick { machine, life } => self.tick(machine, life),
             Due::Written { machine, life } => self.written(machine, life),
-            Due::Message { from, to, message } => self.receive(from, to, message),
-            Due::Request { machine, call, ask } => self.request(machine, call, ask),
-            Due::Reply { call, reply } => self.reply(call, reply),
+            Due::Message { from, to, message, told } => self.receive(from, to, message, told),
+            Due::Request { machine, call, ask, told } => self.request(machine, call, ask, told),
+            Due::Reply { call, reply, told } => self.reply(call, reply, told),
             Due::Wake { client, at } => self.wake(client, at),
+            Due::Resume { client } => self.resume(client),
             Due::Calamity(index) => {
                 let (_, calamity) = self.script.0[index];
                 self.befall(calamity);
             }
         }
+    }
+
+    /// What time it is.
+    pub(crate) fn now(&self) -> Micros {
+        self.now
     }
 
     /// When the machine is awake again, if it stands still.
@@ -232,21 +270,35 @@ impl World {
 
     fn crash(&mut self, index: usize) {
         let through = self.random.below(8);
+        if let Some(story) = self.story.as_mut().filter(|_| self.machines[index].running.is_some()) {
+            story.crashed(self.now, self.machines[index].id);
+        }
         self.machines[index].crash(through);
     }
 
-    fn receive(&mut self, from: MemberId, to: MemberId, message: PeerMessage) {
+    fn receive(&mut self, from: MemberId, to: MemberId, message: PeerMessage, told: Option<Told>) {
         let Some(index) = self.machines.iter().position(|machine| machine.id == to) else { return };
         if self.cut.contains(&(from, to)) {
-            return;
+            return self.tell_loss(to, told.as_ref(), Dropped::Cut);
         }
         if let Some(until) = self.sleeps(index) {
-            return self.agenda.plan(until, Due::Message { from, to, message });
+            return self.agenda.plan(until, Due::Message { from, to, message, told });
         }
         let machine = &mut self.machines[index];
-        let Some(running) = &mut machine.running else { return };
+        let Some(running) = &mut machine.running else {
+            return self.tell_loss(to, told.as_ref(), Dropped::Down);
+        };
+        if let (Some(story), Some(told)) = (&mut self.story, &told) {
+            story.arrived_at_machine(self.now, to, told);
+        }
         running.replica.receive(from, message, machine.clock.at(self.now));
         self.flush(index);
+    }
+
+    fn tell_loss(&mut self, to: MemberId, told: Option<&Told>, why: Dropped) {
+        if let (Some(story), Some(told)) = (&mut self.story, told) {
+            story.lost(self.now, to, told, why);
+        }
     }
 
     /// Carries out what a replica wants done.
@@ -287,7 +339,10 @@ impl World {
             Effect::Readable { request } => self.serve_read(index, request),
             Effect::Changed { change, .. } => self.membership_changed(&change),
             Effect::Restored => self.serve_anew(index),
-            Effect::Role(Role { term, leads, .. }) => {
+            Effect::Role(role @ Role { term, leads, .. }) => {
+                if let Some(story) = &mut self.story {
+                    story.role(self.now, id, role);
+                }
                 if leads && self.leaders.insert(term, id).is_some_and(|other| other != id) {
                     self.history.violated(format!("two lead in term {term}"));
                 }
@@ -313,13 +368,18 @@ impl World {
     }
 
     fn send(&mut self, from: MemberId, to: MemberId, message: &PeerMessage) {
-        if self.cut.contains(&(from, to)) || self.random.happens(self.weather.loss) {
-            return;
+        let told = self.story.as_mut().map(|story| story.sent(self.now, from, to, message));
+        if self.cut.contains(&(from, to)) {
+            return self.tell_loss(to, told.as_ref(), Dropped::Cut);
+        }
+        if self.random.happens(self.weather.loss) {
+            return self.tell_loss(to, told.as_ref(), Dropped::Loss);
         }
         let copies = 1 + u64::from(self.random.happens(self.weather.duplication));
         for _ in 0..copies {
             let at = self.now + self.random.between(50, self.weather.max_delay.max(50));
-            self.agenda.plan(at, Due::Message { from, to, message: message.clone() });
+            let (message, told) = (message.clone(), told.clone());
+            self.agenda.plan(at, Due::Message { from, to, message, told });
         }
     }
 
@@ -366,16 +426,39 @@ impl World {
         self.with_hands(client, Client::wake);
     }
 
-    fn reply(&mut self, call: crate::client::CallId, reply: Reply) {
-        let until = self.people[call.client].paused_until;
-        if until > self.now {
-            return self.agenda.plan(until, Due::Reply { call, reply });
+    fn reply(&mut self, call: CallId, reply: Reply, told: Option<Told>) {
+        let person = &mut self.people[call.client];
+        // Whatever comes while it stands still waits at its door, in order.
+        if person.paused_until > self.now || !person.held.is_empty() {
+            if person.held.is_empty() {
+                self.agenda.plan(person.paused_until, Due::Resume { client: call.client });
+            }
+            return person.held.push_back((call, reply, told));
+        }
+        self.hear(call, reply, told.as_ref());
+    }
+
+    fn hear(&mut self, call: CallId, reply: Reply, told: Option<&Told>) {
+        if let (Some(story), Some(told)) = (&mut self.story, told) {
+            story.arrived_at_client(self.now, call.client, told);
         }
         self.with_hands(call.client, |client, hands| client.hear(call.number, reply, hands));
     }
 
+    /// A client that stood still hears what has waited for it.
+    fn resume(&mut self, client: usize) {
+        let person = &mut self.people[client];
+        if person.paused_until > self.now {
+            return self.agenda.plan(person.paused_until, Due::Resume { client });
+        }
+        for (call, reply, told) in std::mem::take(&mut person.held) {
+            self.hear(call, reply, told.as_ref());
+        }
+    }
+
     fn with_hands(&mut self, index: usize, act: impl FnOnce(&mut Client, &mut Hands<'_>)) {
         let person = &mut self.people[index];
+        let before = self.story.as_ref().and_then(|_| person.client.inside());
         let mut hands = Hands {
             client: index,
             now: self.now,
@@ -401,10 +484,20 @@ impl World {
             person.machine = here[self.random.below(here.len() as u64) as usize];
         }
         let machine = person.machine;
+        if let Some(story) = &mut self.story {
+            let inside = person.client.inside();
+            if inside != before {
+                story.believes(self.now, index, inside.as_ref().map(|(name, token)| (&name[..], *token)));
+            }
+        }
         for (call, ask) in asks {
-            if !self.unreachable.contains(&machine) {
+            let id = self.machines[machine].id;
+            let told = self.story.as_mut().map(|story| story.asked(self.now, index, id, &ask));
+            if self.unreachable.contains(&machine) {
+                self.tell_loss(id, told.as_ref(), Dropped::Cut);
+            } else {
                 let at = self.now + self.random.between(50, self.weather.max_delay.max(50));
-                self.agenda.plan(at, Due::Request { machine, call, ask });
+                self.agenda.plan(at, Due::Request { machine, call, ask, told });
             }
         }
     }

@@ -17,7 +17,7 @@ use tonic::{Request, Response, Status};
 
 use crate::convert;
 use crate::engine::View;
-use crate::handle::{Freshness, Handle, Sight, wire};
+use crate::handle::{Freshness, Handle, wire};
 use crate::queues;
 use crate::status::{Refused, unknown};
 
@@ -132,9 +132,13 @@ async fn seen(
     freshness: Freshness,
     prefix: Bytes,
 ) -> Result<(Option<Arc<KeyValue>>, Revision), Refused> {
-    let sight = Sight::Keys(KeyRange::prefix(prefix.clone()));
-    let look = move |view: &View<'_>| (leader_of(view, &prefix), view.store.revision());
-    handle.see(freshness, sight, look).await
+    let author = handle.author().cloned();
+    let look = move |view: &View<'_>| {
+        let keys = KeyRange::prefix(prefix.clone());
+        let allowed = view.store.auth().check_read(author.as_ref(), &keys);
+        allowed.map(|()| (leader_of(view, &prefix), view.store.revision()))
+    };
+    handle.look(freshness, look).await?.map_err(|error| Refused::Store(error.into()))
 }
 
 /// Tells who leads, and whenever that changes.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use habemus_etcd::etcdserverpb::ResponseHeader;
 use habemus_replica::{Change, MemberId, Role};
-use habemus_store::{Answer, Applied, Author, Command, KeyRange, Revision, queue};
+use habemus_store::{Answer, Applied, Author, Command, KeyRange, Revision};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tonic::Request;
 
@@ -44,27 +44,6 @@ pub(crate) enum Freshness {
     Local,
 }
 
-/// What is looked at.
-#[derive(Clone, Debug)]
-pub(crate) enum Sight {
-    /// Sessions, without their keys: whoever says who it is may see them.
-    Sessions,
-    /// These keys.
-    Keys(KeyRange),
-}
-
-impl Sight {
-    /// A lock or an election.
-    pub(crate) fn queue(name: &[u8]) -> Sight {
-        Sight::Keys(KeyRange::prefix(queue::prefix(name)))
-    }
-
-    /// All keys.
-    pub(crate) fn everything() -> Sight {
-        Sight::Keys(KeyRange::From(Bytes::new()))
-    }
-}
-
 impl Handle {
     pub(crate) fn new(ways: Ways, roles: watch::Receiver<Role>, cluster: u64, member: MemberId) -> Handle {
         Handle { ways, roles, cluster, member, author: None }
@@ -72,11 +51,11 @@ impl Handle {
 
     /// Speaks on behalf of whoever sent a request.
     pub(crate) fn of<T>(&self, request: &Request<T>) -> Handle {
-        self.by(request.extensions().get().cloned())
+        self.of_author(request.extensions().get::<Author>().cloned())
     }
 
-    /// Speaks on behalf of somebody; `None` if nobody has said who it is.
-    pub(crate) fn by(&self, author: Option<Author>) -> Handle {
+    /// Speaks on behalf of somebody, if anybody said who it is.
+    pub(crate) fn of_author(&self, author: Option<Author>) -> Handle {
         Handle { author, ..self.clone() }
     }
 
@@ -140,25 +119,6 @@ impl Handle {
         })
         .await?;
         answered.await.unwrap_or(Err(Refused::Stopping))
-    }
-
-    /// Looks at the store, if whoever asks may see that.
-    pub(crate) async fn see<T: Send + 'static>(
-        &self,
-        freshness: Freshness,
-        sight: Sight,
-        look: impl FnOnce(&View<'_>) -> T + Send + 'static,
-    ) -> Result<T, Refused> {
-        let author = self.author.clone();
-        let look = move |view: &View<'_>| {
-            let (auth, author) = (view.store.auth(), author.as_ref());
-            let may = match &sight {
-                Sight::Sessions => auth.check_known(author),
-                Sight::Keys(keys) => auth.check_read(author, keys),
-            };
-            may.map(|()| look(view))
-        };
-        self.look(freshness, look).await?.map_err(|error| Refused::Store(error.into()))
     }
 
     /// The latest revision that this member knows.

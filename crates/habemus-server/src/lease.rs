@@ -9,7 +9,7 @@ use habemus_store::{Answer, AuthError, Command, KeyRange, SessionId};
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::engine::View;
-use crate::handle::{Freshness, Handle, Sight};
+use crate::handle::{Freshness, Handle};
 use crate::random;
 use crate::status::Refused;
 
@@ -96,9 +96,13 @@ impl rpc::lease_server::Lease for Lease {
         &self,
         request: Request<rpc::LeaseLeasesRequest>,
     ) -> Result<Response<rpc::LeaseLeasesResponse>, Status> {
-        let look = |view: &View<'_>| (view.store.sessions().collect::<Vec<_>>(), view.store.revision());
-        let handle = self.0.of(&request);
-        let (sessions, revision) = handle.see(Freshness::Linearizable, Sight::Sessions, look).await?;
+        let author = self.0.of(&request).author().cloned();
+        let look = move |view: &View<'_>| {
+            let known = view.store.auth().check_known(author.as_ref());
+            known.map(|()| (view.store.sessions().collect::<Vec<_>>(), view.store.revision()))
+        };
+        let looked = self.0.look(Freshness::Linearizable, look).await?;
+        let (sessions, revision) = looked.map_err(|error| Refused::Store(error.into()))?;
         let leases = sessions.into_iter().map(|session| rpc::LeaseStatus { id: session.0 }).collect();
         Ok(Response::new(rpc::LeaseLeasesResponse { header: Some(self.0.header(revision)), leases }))
     }

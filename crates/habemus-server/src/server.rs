@@ -90,12 +90,13 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     // Without TLS nothing is written before it, as members always did.
     let reached = if tls.is_some() { format!("https://{reached}") } else { reached.to_string() };
     tokio::spawn(announce(handle.clone(), identity.name.clone(), identity.peer, reached));
-    // Whoever is told where it listens may tell it to stop.
-    let order = StopSignals::new();
     let data = config.data.display();
+    // Whoever reads the next line may tell the member to stop.
+    let orders = Orders::hear();
     tracing::info!(name = identity.name, member = %face.me, %address, %data, "listens");
+    let door = Door { listener: clients, tls, limits: config.limits };
     tokio::select! {
-        () = answer(Door { listener: clients, tls, limits: config.limits }, order, handle, metrics, &config) => Ok(()),
+        () = answer(door, handle, metrics, &config, orders) => Ok(()),
         Some(error) = fatally.recv() => Err(error),
         Ok(error) = failed => Err(format!("the disk fails, and nothing more is confirmed: {error}")),
         ended = engine => Err(format!("the engine has ended: {ended:?}")),
@@ -235,11 +236,11 @@ async fn announce(handle: Handle, name: String, peer: SocketAddr, reached: Strin
 }
 
 /// Answers clients until the member is told to stop.
-async fn answer(door: Door, mut order: StopSignals, handle: Handle, metrics: Metrics, config: &Config) {
+async fn answer(door: Door, handle: Handle, metrics: Metrics, config: &Config, orders: Orders) {
     let (stops, stopping) = watch::channel(false);
     let routes = routes(&handle, metrics, config);
     let stop = async {
-        order.given().await;
+        orders.to_stop().await;
         hand_over(&handle).await;
         stops.send_replace(true);
         // Whoever still watches would keep the member for ever; nothing that was answered is lost.
@@ -295,22 +296,23 @@ async fn reread_when_told(doors: [Option<Arc<Tls>>; 2]) {
     }
 }
 
-/// The order to stop, which is heard from now on.
-struct StopSignals([Signal; 2]);
+/// The orders to stop, heard from when this is made.
+struct Orders {
+    terminate: Signal,
+    interrupt: Signal,
+}
 
-impl StopSignals {
-    fn new() -> StopSignals {
-        StopSignals(
-            [SignalKind::terminate(), SignalKind::interrupt()]
-                .map(|kind| signal(kind).expect("signals can be heard")),
-        )
+impl Orders {
+    fn hear() -> Orders {
+        let hear = |kind| signal(kind).expect("signals can be heard");
+        Orders { terminate: hear(SignalKind::terminate()), interrupt: hear(SignalKind::interrupt()) }
     }
 
-    async fn given(&mut self) {
-        let [terminate, interrupt] = &mut self.0;
+    /// Waits for one.
+    async fn to_stop(mut self) {
         tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
         }
     }
 }

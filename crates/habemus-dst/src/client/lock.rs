@@ -286,8 +286,11 @@ impl LockClient {
         self.start_over(hands);
     }
 
-    /// What it believes at the very end.
-    pub(crate) fn is_inside(&self) -> bool {
-        matches!(self.phase, Phase::Inside { .. })
+    /// Of what it believes to be inside, and its token.
+    pub(crate) fn inside(&self) -> Option<(Bytes, u64)> {
+        match &self.phase {
+            Phase::Inside { token, .. } => Some((self.name.clone(), token.0)),
+            _ => None,
+        }
     }
 }

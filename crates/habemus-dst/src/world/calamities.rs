@@ -15,6 +15,19 @@ impl World {
         if !matches!(calamity, Calamity::Rot(..)) {
             *self.calamities.entry(calamity.kind()).or_default() += 1;
         }
+        let before = self.story.as_ref().map(|_| self.cut.clone());
+        self.befall_now(calamity);
+        if let (Some(story), Some(before)) = (&mut self.story, before) {
+            let ids = |(from, to): &(MemberId, MemberId)| (from.0, to.0);
+            story.healed(self.now, before.difference(&self.cut).map(ids).collect());
+            let cut: Vec<(u64, u64)> = self.cut.difference(&before).map(ids).collect();
+            if !cut.is_empty() {
+                story.cut(self.now, cut);
+            }
+        }
+    }
+
+    fn befall_now(&mut self, calamity: Calamity) {
         let count = self.machines.len() as u64;
         let machine = |number: u64| (number % count) as usize;
         match calamity {

@@ -73,7 +73,7 @@ impl World {
                 Client::Watch(watch) if watch.next <= last => {
                     violations.push(format!("a watch waits for {}, and {last} has happened", watch.next));
                 }
-                Client::Lock(lock) if lock.is_inside() => {
+                Client::Lock(lock) if lock.inside().is_some() => {
                     violations.push("somebody who is gone is inside".to_owned());
                 }
                 _ => {}

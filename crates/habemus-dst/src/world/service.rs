@@ -8,12 +8,16 @@ use habemus_store::{Answer, Applied, Command, KeyRange, Range, Revised, Revision
 use super::World;
 use crate::agenda::Due;
 use crate::client::{Ask, CallId, Reply};
+use crate::story::Told;
 
 impl World {
     /// A request arrives.
-    pub(super) fn request(&mut self, index: usize, call: CallId, ask: Ask) {
+    pub(super) fn request(&mut self, index: usize, call: CallId, ask: Ask, told: Option<Told>) {
         if let Some(until) = self.sleeps(index) {
-            return self.agenda.plan(until, Due::Request { machine: index, call, ask });
+            return self.agenda.plan(until, Due::Request { machine: index, call, ask, told });
+        }
+        if let (Some(story), Some(told)) = (&mut self.story, &told) {
+            story.arrived_at_machine(self.now, self.machines[index].id, told);
         }
         let request = self.next_request(self.machines[index].id);
         let Some(running) = &mut self.machines[index].running else {
@@ -185,7 +189,9 @@ impl World {
             *stream = at;
         }
         if !is_lost {
-            self.agenda.plan(at, Due::Reply { call, reply });
+            let id = self.machines[index].id;
+            let told = self.story.as_mut().map(|story| story.answered(self.now, id, call.client, &reply));
+            self.agenda.plan(at, Due::Reply { call, reply, told });
         }
     }
 }

@@ -107,8 +107,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if !self.is_kept {
-            // It takes back what it did itself, whatever its client may do by now.
-            let (handle, leave) = (self.handle.of_member(), self.leave());
+            let (handle, leave) = (self.handle.clone(), self.leave());
             // If it has left already, there is nothing to do.
             tokio::spawn(async move { drop(handle.apply(leave).await) });
         }
