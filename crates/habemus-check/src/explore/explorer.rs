@@ -15,7 +15,7 @@ const BATCH: usize = 128;
 const MAX_BATCHED: usize = 512;
 
 /// A smaller part of the memory than this is not worth going to disk for: hashes there are merged anew each time.
-const LEAST_SPILLED: u64 = 32;
+const MIN_SPILLED: u64 = 32;
 
 /// How much of a state was expanded.
 enum Expanded {
@@ -234,7 +234,7 @@ impl<'w> Explorer<'w> {
         if self.world.setting.spill.is_none() {
             return false;
         }
-        if self.visited.bytes() >= max / LEAST_SPILLED {
+        if self.visited.bytes() >= max / MIN_SPILLED {
             self.visited.spill();
             if memory(self.visited) < max {
                 return true;
