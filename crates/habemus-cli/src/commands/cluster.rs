@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::draw::{Format, Style};
+use super::live::{Live, Utterance};
 use crate::args::SystemFlags;
 use crate::error::CliError;
 use crate::{Outcome, output, show};
@@ -28,6 +29,7 @@ use crate::{Outcome, output, show};
   habemus cluster --processes 5 --algorithm bully
   printf 'wait leader\\nkill 5\\nwait leader\\nstatus\\n' | habemus cluster --algorithm bully
   habemus cluster exhibits/s1-chang-roberts.toml --draw text
+  ./habemus cluster --algorithm bully --lab
 
 Every node is a process of its own with its own data directory. At the end what they recorded is merged and
 checked by the same monitors as in the simulator.")]
@@ -56,6 +58,11 @@ pub(crate) struct Cluster {
     /// Expect nothing of the scenario but what the algorithm promises.
     #[arg(long, requires = "file", help_heading = "Run")]
     unjudged: bool,
+    /// Show the nodes in the lab, whose page is in this directory, and take the console's words from there; until
+    /// `quit`, or Ctrl-C. `./habemus` builds the page and knows where it is.
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, conflicts_with = "file")]
+    #[arg(default_missing_value = "", help_heading = "Run")]
+    lab: Option<PathBuf>,
     /// How long a system that never rests is left in peace before it is judged.
     #[arg(long, value_name = "TIME", default_value = "3s", help_heading = "Run")]
     peace: String,
@@ -272,14 +279,29 @@ impl Cluster {
                     );
                 }
             }
+            let mut live = self.live().await?;
             tokio::select! {
-                ending = converse(&mut cluster, facts) => ending?,
+                ending = converse(&mut cluster, facts, live.as_mut()) => ending?,
                 _ = tokio::signal::ctrl_c() => interrupted(),
             }
         };
         let trace = cluster.trace(scenario.title.as_deref())?;
         cluster.end().await;
         Ok((trace, ending, unmet))
+    }
+
+    /// The lab, if it is to show the nodes.
+    async fn live(&self) -> Result<Option<Live>, CliError> {
+        let Some(directory) = &self.lab else { return Ok(None) };
+        let known = std::env::var_os("HABEMUS_LAB").map(PathBuf::from);
+        let page = if directory.as_os_str().is_empty() { known } else { Some(directory.clone()) };
+        let page = page.ok_or_else(|| {
+            let help = "./habemus lab --export DIR makes it, and --lab=DIR shows it";
+            CliError::help("--lab: nobody has said where the page is", help)
+        })?;
+        let (live, link) = Live::start(&page).await?;
+        anstream::eprintln!("{link}");
+        Ok(Some(live))
     }
 
     fn show(&self, scenario: &Scenario, report: &Report) -> Result<(), CliError> {
@@ -371,7 +393,11 @@ fn refuse_luck(scenario: &Scenario) -> Result<(), CliError> {
 }
 
 /// Obeys standard input until it ends.
-async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Ending, CliError> {
+async fn converse(
+    cluster: &mut cluster::Cluster,
+    facts: &Facts,
+    mut live: Option<&mut Live>,
+) -> Result<Ending, CliError> {
     let at_a_terminal = std::io::stdin().is_terminal();
     let (lines, mut said) = mpsc::channel::<String>(1);
     std::thread::spawn(move || {
@@ -386,12 +412,30 @@ async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Endin
     if at_a_terminal {
         output::print(&format!("{} nodes are up; help shows what can be said", cluster.ids().len()))?;
     }
-    let (mut failed, mut obeyed) = (false, false);
+    let (mut failed, mut obeyed, mut listens) = (false, false, true);
     loop {
         let soon = Instant::now() + Duration::from_millis(200);
+        if let Some(live) = &mut live {
+            live.show(cluster);
+        }
         tokio::select! {
-            line = said.recv() => {
-                let Some(line) = line else { break };
+            Some(Utterance { line, reply }) = heard(&mut live) => {
+                obeyed = true;
+                match console.obey(cluster, &line).await? {
+                    // Whoever has left does not hear it.
+                    Reply::Done(text) | Reply::Wrong(text) => drop(reply.send(text)),
+                    Reply::Quit => break,
+                }
+            }
+            line = said.recv(), if listens => {
+                let Some(line) = line else {
+                    // On the page more may be said.
+                    if live.is_some() {
+                        listens = false;
+                        continue;
+                    }
+                    break;
+                };
                 obeyed |= !line.trim().is_empty();
                 match console.obey(cluster, &line).await? {
                     Reply::Done(text) if text.is_empty() => {}
@@ -425,6 +469,14 @@ async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Endin
     };
     let time = cluster.elapsed().as_nanos() as u64;
     Ok(Ending { stop: stop.to_owned(), ended, time })
+}
+
+/// The next thing that is said on the page, if there is one.
+async fn heard(live: &mut Option<&mut Live>) -> Option<Utterance> {
+    match live {
+        Some(live) => live.said.recv().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Where the nodes live.

@@ -12,6 +12,8 @@ pub(crate) mod draw;
 pub(crate) mod errata;
 pub(crate) mod guarantees;
 pub(crate) mod list;
+#[cfg(feature = "nodes")]
+pub(crate) mod live;
 pub(crate) mod mutants;
 #[cfg(feature = "nodes")]
 pub(crate) mod node;
