@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use habemus_scenario::{Expectations, Scenario, parse};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::file::{ExerciseFile, PredictionFile};
+use crate::file::ExerciseFile;
 
 /// A text in both languages.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Text {
     /// In English.
     pub en: String,
@@ -102,7 +101,7 @@ impl Exercise {
     /// If it is wrong.
     pub fn parse(name: &str, text: &str) -> Result<Self, ExerciseError> {
         let wrong = |why: String| ExerciseError::Wrong { name: name.to_owned(), why };
-        let file: ExerciseFile = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let file = ExerciseFile::parse(text).map_err(wrong)?;
         let scenario = |what: &str, text: &str| {
             let parsed =
                 parse(&format!("{name}: {what}"), text).map_err(|errors| wrong(errors.to_string()))?;
@@ -119,11 +118,7 @@ impl Exercise {
             name: name.to_owned(),
             change: change.collect::<Result<_, _>>()?,
             solution: scenario("solution", &file.solution)?,
-            predict: file
-                .predict
-                .into_iter()
-                .map(|question| prediction(question, &wrong))
-                .collect::<Result<_, _>>()?,
+            predict: file.predict,
             title: file.title,
             text: file.text,
             hints: file.hints,
@@ -137,17 +132,6 @@ impl Exercise {
 
 fn unknown(text: &str) -> String {
     format!("`{text}` cannot be changed: write algorithm, ids, seed, script or options.NAME")
-}
-
-fn prediction(
-    file: PredictionFile,
-    wrong: &dyn Fn(String) -> ExerciseError,
-) -> Result<Prediction, ExerciseError> {
-    let PredictionFile { after, question, choices, answer, because, shows } = file;
-    if answer >= choices.len() {
-        return Err(wrong(format!("the question after {after} events has no choice {answer}")));
-    }
-    Ok(Prediction { after, question, choices, answer, because, shows })
 }
 
 impl Change {

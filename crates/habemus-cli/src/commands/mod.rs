@@ -14,6 +14,8 @@ pub(crate) mod exercise;
 mod gist;
 pub(crate) mod guarantees;
 pub(crate) mod list;
+#[cfg(feature = "nodes")]
+pub(crate) mod live;
 pub(crate) mod man;
 pub(crate) mod mutants;
 #[cfg(feature = "nodes")]

@@ -4,6 +4,7 @@ mod analysis;
 mod cluster;
 mod coverage;
 mod everyday;
+mod lab;
 mod pages;
 mod shards;
 mod support;

@@ -14,6 +14,7 @@ use habemus_trace::Happening;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::super::live::{Live, Utterance};
 use super::prompt::{Prompt, Typed};
 use super::{dashboard, interrupted};
 use crate::error::CliError;
@@ -27,6 +28,7 @@ pub(super) async fn converse(
     cluster: &mut Cluster,
     facts: &Facts,
     with_dashboard: bool,
+    live: Option<&mut Live>,
 ) -> Result<Ending, CliError> {
     let console = Console::new(facts, cluster.ids().len());
     cluster.begin();
@@ -41,13 +43,13 @@ pub(super) async fn converse(
         return dashboard::run(cluster, &console, facts).await;
     }
     if !at_a_terminal {
-        return obey_a_script(cluster, &console).await;
+        return obey_a_script(cluster, &console, live).await;
     }
     output::print(&opening(cluster, &console, facts))?;
     // Without a terminal that can be written on there are still lines to be read.
     match Prompt::open(facts.algorithm, console.words(), cluster.ids()) {
-        Ok(prompt) if std::io::stdout().is_terminal() => obey_a_person(cluster, &console, prompt).await,
-        _ => obey_a_script(cluster, &console).await,
+        Ok(prompt) if std::io::stdout().is_terminal() => obey_a_person(cluster, &console, prompt, live).await,
+        _ => obey_a_script(cluster, &console, live).await,
     }
 }
 
@@ -97,12 +99,19 @@ async fn obey_a_person(
     cluster: &mut Cluster,
     console: &Console,
     mut prompt: Prompt,
+    mut live: Option<&mut Live>,
 ) -> Result<Ending, CliError> {
     let mut events = Events::default();
     prompt.show();
     loop {
         let soon = Instant::now() + Duration::from_millis(200);
+        show(&mut live, cluster);
         tokio::select! {
+            Some(utterance) = heard(&mut live) => {
+                if !obey_the_page(cluster, console, utterance).await? {
+                    break;
+                }
+            }
             said = prompt.said() => match said {
                 None => break,
                 Some(Typed::Interrupt) => return Ok(interrupted(cluster.elapsed())),
@@ -133,8 +142,42 @@ fn closed(cluster: &Cluster) -> Ending {
     Ending { stop: "the console was closed".to_owned(), ended: Ended::AsAsked, time }
 }
 
-/// Obeys standard input until it ends.
-async fn obey_a_script(cluster: &mut Cluster, console: &Console) -> Result<Ending, CliError> {
+/// Shows on the page, if there is one, what has happened.
+fn show(live: &mut Option<&mut Live>, cluster: &Cluster) {
+    if let Some(live) = live {
+        live.show(cluster);
+    }
+}
+
+/// The next thing that is said on the page, if there is one.
+async fn heard(live: &mut Option<&mut Live>) -> Option<Utterance> {
+    match live {
+        Some(live) => live.said.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Does what was said on the page; whether to go on.
+async fn obey_the_page(
+    cluster: &mut Cluster,
+    console: &Console,
+    utterance: Utterance,
+) -> Result<bool, CliError> {
+    let Utterance { line, reply } = utterance;
+    match console.obey(cluster, &line).await? {
+        // Whoever has left does not hear it.
+        Reply::Done(text) | Reply::Wrong(text) => drop(reply.send(text)),
+        Reply::Quit => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Obeys standard input until it ends, and the page if there is one, on which more may be said after that.
+async fn obey_a_script(
+    cluster: &mut Cluster,
+    console: &Console,
+    mut live: Option<&mut Live>,
+) -> Result<Ending, CliError> {
     let (lines, mut said) = mpsc::channel::<String>(1);
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines() {
@@ -144,12 +187,22 @@ async fn obey_a_script(cluster: &mut Cluster, console: &Console) -> Result<Endin
             }
         }
     });
-    let (mut failed, mut obeyed) = (false, false);
+    let (mut failed, mut obeyed, mut listens) = (false, false, true);
     loop {
         let soon = Instant::now() + Duration::from_millis(200);
+        show(&mut live, cluster);
         tokio::select! {
-            line = said.recv() => {
-                let Some(line) = line else { break };
+            Some(utterance) = heard(&mut live) => {
+                obeyed = true;
+                if !obey_the_page(cluster, console, utterance).await? {
+                    break;
+                }
+            }
+            line = said.recv(), if listens => {
+                let Some(line) = line else {
+                    listens = false;
+                    if live.is_some() { continue } else { break }
+                };
                 obeyed |= !line.trim().is_empty();
                 match console.obey(cluster, &line).await? {
                     Reply::Done(text) if text.is_empty() => {}

@@ -19,6 +19,7 @@ use habemus_report::{Ended, Ending, JudgeError, Report, judge};
 use habemus_scenario::{Expectations, Occasion, Parsed, Scenario, TimeModel, TopologyChoice, units};
 
 use super::draw::{Format, Style};
+use super::live::Live;
 use crate::args::{SystemFlags, scenario_file};
 use crate::error::CliError;
 use crate::{Outcome, interrupt, output, show};
@@ -30,6 +31,7 @@ use crate::{Outcome, interrupt, output, show};
   habemus cluster majority -n 3 --dashboard
   printf 'kill 5\\nwait leader\\nstatus\\n' | habemus cluster bully
   habemus cluster exhibits/s1-chang-roberts.toml --draw text
+  ./habemus cluster bully --lab
 
 Every node is a process of its own with its own data directory. At the end what they recorded is merged and
 checked by the same monitors as in the simulator.")]
@@ -62,6 +64,11 @@ pub(crate) struct Cluster {
     /// Expect nothing of the scenario but what the algorithm promises.
     #[arg(long, help_heading = "Run")]
     unjudged: bool,
+    /// Show the nodes in the lab, whose page is in this directory, and take the console's words from there; until
+    /// `quit`, or Ctrl-C. `./habemus` builds the page and knows where it is.
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, conflicts_with = "dashboard")]
+    #[arg(default_missing_value = "", help_heading = "Run")]
+    lab: Option<PathBuf>,
     /// How long a system that never rests is left in peace before it is judged.
     #[arg(long, value_name = "TIME", default_value = "3s", help_heading = "Run")]
     peace: String,
@@ -142,6 +149,10 @@ impl Cluster {
         if plays_a_file && self.dashboard {
             let help = "give an algorithm instead of a file: habemus cluster bully --dashboard";
             return Err(CliError::help("--dashboard takes faults by keys, and a file has its own", help));
+        }
+        if plays_a_file && self.lab.is_some() {
+            let help = "give an algorithm instead of a file: habemus cluster bully --lab";
+            return Err(CliError::help("--lab takes the console's words, and a file has its own", help));
         }
         if self.unjudged && !plays_a_file {
             let help = "leave --unjudged out: a console expects nothing but what the algorithm promises";
@@ -311,8 +322,9 @@ impl Cluster {
                 () = asked_to_stop(stop) => None,
             }
         } else {
+            let mut live = self.live().await?;
             tokio::select! {
-                ending = converse::converse(&mut cluster, facts, self.dashboard) => Some(ending?),
+                ending = converse::converse(&mut cluster, facts, self.dashboard, live.as_mut()) => Some(ending?),
                 () = asked_to_stop(stop) => None,
             }
         };
@@ -320,6 +332,20 @@ impl Cluster {
         let trace = cluster.trace(scenario.title.as_deref())?;
         cluster.end().await;
         Ok((trace, ending, unmet))
+    }
+
+    /// The lab, if it is to show the nodes.
+    async fn live(&self) -> Result<Option<Live>, CliError> {
+        let Some(directory) = &self.lab else { return Ok(None) };
+        let known = std::env::var_os("HABEMUS_LAB").map(PathBuf::from);
+        let page = if directory.as_os_str().is_empty() { known } else { Some(directory.clone()) };
+        let page = page.ok_or_else(|| {
+            let help = "./habemus lab --export DIR makes it, and --lab=DIR shows it";
+            CliError::help("--lab: nobody has said where the page is", help)
+        })?;
+        let (live, link) = Live::start(&page).await?;
+        anstream::eprintln!("{link}");
+        Ok(Some(live))
     }
 
     fn show(&self, scenario: &Scenario, report: &Report) -> Result<(), CliError> {
