@@ -177,8 +177,9 @@ fn main() -> ExitCode {
         Ok(Outcome::Incomplete) => ExitCode::from(3),
         Err(CliError::ClosedPipe) => ExitCode::SUCCESS,
         Err(error) => {
+            let code = if matches!(error, CliError::Interrupted) { 3 } else { 2 };
             error.print();
-            ExitCode::from(2)
+            ExitCode::from(code)
         }
     }
 }

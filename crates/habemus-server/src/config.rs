@@ -68,6 +68,9 @@ pub(crate) struct Arguments {
     /// How many revisions are remembered for watchers and reads of the past [default: 100000]
     #[arg(long, value_name = "REVISIONS", env = "HABEMUS_HISTORY")]
     history: Option<usize>,
+    /// For how long they are, if not for as long as there are no more than that
+    #[arg(long, value_name = "SECONDS", env = "HABEMUS_HISTORY_SECONDS")]
+    history_seconds: Option<u64>,
     /// How many connections of clients are open at once [default: 8192]
     #[arg(long, value_name = "NUMBER", env = "HABEMUS_MAX_CONNECTIONS")]
     max_connections: Option<usize>,
@@ -208,6 +211,7 @@ impl Config {
         let quota = Quota {
             bytes: given.quota.or(file.quota).unwrap_or(512 << 20),
             history: given.history.or(file.history).unwrap_or(100_000),
+            age: given.history_seconds.or(file.history_seconds).map(Duration::from_secs),
         };
         let usual = Limits::default();
         let limits = Limits {
