@@ -20,8 +20,8 @@ use crate::options::ServiceOptions;
   habemus restore monday.habemus --data new
       a new cluster of it; `habemus restore --help` says more
 
-All that was answered before is in it. The file is written beside and renamed when it is complete, and has a
-checksum. `etcdctl snapshot save` writes the same.
+All that was answered before is in it. The file is written beside and renamed
+when it is complete, and has a checksum. `etcdctl snapshot save` writes the same.
 Exit codes: 0 done, 1 the file cannot be written, 125 the service could not be reached, or refused")]
 pub(crate) struct Backup {
     #[command(flatten)]
@@ -36,12 +36,13 @@ pub(crate) struct Backup {
   habemus restore monday.habemus --data new && habemus serve --data new
       a cluster of one
   cluster=a=127.0.0.1:2380,b=127.0.0.1:2480,c=127.0.0.1:2580
-  for name in a b c; do habemus restore monday.habemus --name $name --data $name --cluster $cluster; done
-      a cluster of three: once for each, from the same file
+  habemus restore monday.habemus --name a --data a --cluster $cluster
+      one of three: the same with the names of the others, from the same file
 
-The new cluster is another one: members of the old one are refused. Its revisions, and so its tokens, begin far
-beyond all that the old one can have given since the backup, and watchers of older revisions are told that these
-are forgotten. Sessions of the backup have their whole time again.
+The new cluster is another one: members of the old one are refused. Its
+revisions, and so its tokens, begin far beyond all that the old one can have
+given since the backup, and watchers of older revisions are told that these are
+forgotten. Sessions of the backup have their whole time again.
 Stop the old cluster first: two clusters would both grant the same locks.
 Exit codes: 0 done, 1 not done, 2 bad input")]
 pub(crate) struct Restore {
