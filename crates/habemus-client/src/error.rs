@@ -11,6 +11,15 @@ pub enum ClientError {
     /// No address was given.
     #[error("no address is given: name at least one member of the service")]
     NoAddress,
+    /// Certificates are given, and an address that says that nothing is encrypted.
+    #[error("`{0}` would send everything in the clear although certificates are given: write https://")]
+    Clear(String),
+    /// Nobody is trusted to say that a server is who it says it is.
+    #[error("`{0}` has TLS: say which authority signs its certificate (--cacert, HABEMUS_CACERT)")]
+    NoAuthority(String),
+    /// The certificates are no good.
+    #[error("the certificates cannot be used: {0}")]
+    Certificates(String),
     /// The service does not answer, or does not do it.
     #[error("the service refuses: {} ({:?})", .0.message(), .0.code())]
     Refused(Box<Status>),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use habemus_etcd::etcdserverpb as rpc;
+use habemus_store::Renewal;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
@@ -31,12 +32,6 @@ impl Drop for Inner {
     }
 }
 
-/// For how long a session is surely there, from when its renewal was sent: a little less than it lasts, for
-/// clocks differ.
-fn surely(ttl: Duration) -> Duration {
-    ttl - (ttl / 50).max(Duration::from_millis(20)).min(ttl)
-}
-
 impl Session {
     pub(crate) async fn open(client: Client, ttl: Duration) -> Result<Session, ClientError> {
         let seconds = i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX).max(1);
@@ -49,8 +44,9 @@ impl Session {
             })
             .await?;
         let ttl = Duration::from_secs(u64::try_from(granted.ttl).unwrap_or_default());
-        let (tell, valid) = watch::channel(Some(sent + surely(ttl)));
-        let renewing = tokio::spawn(renew(client.clone(), granted.id, ttl, tell)).abort_handle();
+        let renewal = Renewal::new(sent, ttl);
+        let (tell, valid) = watch::channel(Some(renewal.valid_until()));
+        let renewing = tokio::spawn(renew(client.clone(), granted.id, renewal, tell)).abort_handle();
         Ok(Session(Arc::new(Inner { client, id: granted.id, ttl, valid, renewing })))
     }
 
@@ -119,38 +115,36 @@ impl Session {
 }
 
 /// Renews a session until it has ended or nobody wants it.
-async fn renew(client: Client, id: i64, ttl: Duration, tell: watch::Sender<Option<Duration>>) {
-    let regular = ttl / 3;
-    let soon = (ttl / 20).clamp(Duration::from_millis(20), Duration::from_secs(1));
-    let mut pause = regular;
+async fn renew(client: Client, id: i64, mut renewal: Renewal, tell: watch::Sender<Option<Duration>>) {
+    let mut pause = renewal.pause();
     loop {
-        let Some(until) = *tell.borrow() else { return };
         tokio::time::sleep(pause).await;
         let sent = clock::now();
-        let left = until.saturating_sub(sent);
-        // A member that does not answer must not use up all the time that is left: another may.
-        let renewed = tokio::time::timeout(left.min(regular), renew_once(&client, id)).await;
+        let renewed = tokio::time::timeout(renewal.patience(sent), renew_once(&client, id)).await;
         pause = match renewed {
             Ok(Ok(0)) => {
                 tell.send_replace(None);
                 return;
             }
             Ok(Ok(seconds)) => {
-                tell.send_replace(Some(sent + surely(Duration::from_secs(seconds))));
-                regular
+                renewal.renewed(sent, Duration::from_secs(seconds));
+                tell.send_replace(Some(renewal.valid_until()));
+                renewal.pause()
             }
-            _ if clock::now() >= until => {
+            _ if renewal.may_be_over(clock::now()) => {
                 tell.send_replace(None);
                 return;
             }
-            _ => soon,
+            _ => renewal.pause_after_failure(),
         };
     }
 }
 
 async fn renew_once(client: &Client, id: i64) -> Result<u64, ClientError> {
     let request = tokio_stream::once(rpc::LeaseKeepAliveRequest { id });
-    let answer = client.leases().lease_keep_alive(request).await?.into_inner().message().await?;
+    client.authenticate().await?;
+    let asked = async { client.leases().lease_keep_alive(request).await?.into_inner().message().await };
+    let answer = asked.await.map_err(|status: tonic::Status| client.noticed(status.into()))?;
     let answer = answer.ok_or(ClientError::Nonsense("a renewal without an answer"))?;
     Ok(u64::try_from(answer.ttl).unwrap_or_default())
 }

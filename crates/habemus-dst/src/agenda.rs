@@ -1,12 +1,13 @@
 //! What will happen when: in the order of time, and of planning among equals.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use habemus_replica::{MemberId, PeerMessage};
 
 use crate::client::{Ask, CallId, Reply};
 use crate::clock::Micros;
+use crate::story::Told;
 
 /// What will happen.
 pub(crate) enum Due {
@@ -15,13 +16,15 @@ pub(crate) enum Due {
     /// The disk of a machine has done what it had to do.
     Written { machine: usize, life: u64 },
     /// A message arrives.
-    Message { from: MemberId, to: MemberId, message: PeerMessage },
+    Message { from: MemberId, to: MemberId, message: PeerMessage, told: Option<Told> },
     /// A request arrives.
-    Request { machine: usize, call: CallId, ask: Ask },
+    Request { machine: usize, call: CallId, ask: Ask, told: Option<Told> },
     /// An answer arrives.
-    Reply { call: CallId, reply: Reply },
-    /// A client looks around.
-    Wake { client: usize },
+    Reply { call: CallId, reply: Reply, told: Option<Told> },
+    /// A client looks around, if it still means to do so then.
+    Wake { client: usize, at: Micros },
+    /// A client that stood still goes on.
+    Resume { client: usize },
     /// Something goes wrong: that of the script with this index.
     Calamity(usize),
 }
@@ -29,25 +32,33 @@ pub(crate) enum Due {
 /// What will happen when.
 #[derive(Default)]
 pub(crate) struct Agenda {
-    order: BinaryHeap<Reverse<(Micros, u64)>>,
-    what: BTreeMap<u64, Due>,
+    /// When, in which order among equals, and at which place.
+    order: BinaryHeap<Reverse<(Micros, u64, usize)>>,
+    what: Vec<Option<Due>>,
+    /// Places in which nothing is.
+    free: Vec<usize>,
     planned: u64,
 }
 
 impl Agenda {
     pub(crate) fn plan(&mut self, at: Micros, due: Due) {
         self.planned += 1;
-        self.order.push(Reverse((at, self.planned)));
-        self.what.insert(self.planned, due);
+        let place = self.free.pop().unwrap_or(self.what.len());
+        if place == self.what.len() {
+            self.what.push(None);
+        }
+        self.what[place] = Some(due);
+        self.order.push(Reverse((at, self.planned, place)));
     }
 
     /// What happens next, unless it is after `end`.
     pub(crate) fn next(&mut self, end: Micros) -> Option<(Micros, Due)> {
-        let Reverse((at, number)) = *self.order.peek()?;
+        let Reverse((at, _, place)) = *self.order.peek()?;
         if at > end {
             return None;
         }
         self.order.pop();
-        self.what.remove(&number).map(|due| (at, due))
+        self.free.push(place);
+        self.what[place].take().map(|due| (at, due))
     }
 }

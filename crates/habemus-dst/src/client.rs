@@ -31,8 +31,35 @@ pub(crate) enum Ask {
     Command(Command),
     /// What a key is now.
     Read(Bytes),
+    /// All keys that begin like this, with their values.
+    ReadAll(Bytes),
+    /// What the first in a queue says, whose keys begin like this.
+    Leader(Bytes),
     /// Everything that happens, from this revision on.
     Watch(Revision),
+}
+
+impl Ask {
+    /// What kind of request it is.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Ask::Command(command) => match command {
+                Command::Put(_) => "Put",
+                Command::Delete(_) => "Delete",
+                Command::Txn(_) => "Txn",
+                Command::OpenSession { .. } => "OpenSession",
+                Command::RenewSessions(_) => "Renew",
+                Command::CloseSession { .. } => "CloseSession",
+                Command::Enter(_) => "Enter",
+                Command::Leave(_) => "Leave",
+                _ => "Command",
+            },
+            Ask::Read(_) => "Read",
+            Ask::ReadAll(_) => "ReadAll",
+            Ask::Leader(_) => "Leader",
+            Ask::Watch(_) => "Watch",
+        }
+    }
 }
 
 /// What a client is told.
@@ -46,6 +73,8 @@ pub(crate) enum Reply {
     SessionOver,
     /// What a key is.
     Found { revision: Revision, value: Option<Bytes> },
+    /// What keys are.
+    FoundAll { revision: Revision, values: Vec<(Bytes, Bytes)> },
     /// What happened.
     Events(Vec<Revised>),
     /// What happened before this is not known any more.
@@ -54,6 +83,23 @@ pub(crate) enum Reply {
     Refused,
     /// Nobody knows whether it was done.
     Unknown,
+}
+
+impl Reply {
+    /// What kind of answer it is.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Reply::Applied { answer: Ok(_), .. } => "Done",
+            Reply::Applied { answer: Err(_), .. } => "Not done",
+            Reply::Inside { .. } => "Inside",
+            Reply::SessionOver => "Session over",
+            Reply::Found { .. } | Reply::FoundAll { .. } => "Found",
+            Reply::Events(_) => "Events",
+            Reply::Compacted(_) => "Compacted",
+            Reply::Refused => "Refused",
+            Reply::Unknown => "Unknown",
+        }
+    }
 }
 
 /// A client of some kind.
@@ -72,6 +118,8 @@ pub(crate) struct Hands<'a> {
     pub(crate) random: &'a mut Random,
     pub(crate) history: &'a mut History,
     pub(crate) calls: &'a mut u64,
+    /// How long it rests at most between two calls.
+    pub(crate) think: Micros,
     pub(crate) asks: Vec<(CallId, Ask)>,
     /// Whether another member shall be asked from now on.
     pub(crate) switches: bool,
@@ -94,7 +142,24 @@ impl Hands<'_> {
 }
 
 impl Client {
-    /// Now and then.
+    /// Of what it believes to be inside, and its token.
+    pub(crate) fn inside(&self) -> Option<(Bytes, u64)> {
+        match self {
+            Client::Lock(client) => client.inside(),
+            Client::Keys(_) | Client::Watch(_) => None,
+        }
+    }
+
+    /// When it has something to do again, in true time, if it is told nothing before.
+    pub(crate) fn next_wake(&self, clock: &SkewedClock, is_ending: bool) -> Micros {
+        match self {
+            Client::Keys(client) => client.next_wake(is_ending),
+            Client::Lock(client) => client.next_wake(clock, is_ending),
+            Client::Watch(client) => client.next_wake(),
+        }
+    }
+
+    /// It has something to do.
     pub(crate) fn wake(&mut self, hands: &mut Hands<'_>) {
         match self {
             Client::Keys(client) => client.wake(hands),

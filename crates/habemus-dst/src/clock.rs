@@ -31,6 +31,14 @@ impl SkewedClock {
         self.since + local.saturating_sub(self.showed) * 1_000_000 / self.million
     }
 
+    /// From now on it is wrong by no more than `bound` parts of a million.
+    pub(crate) fn come_to_reason(&mut self, now: Micros, bound: i64) {
+        let skew = self.million.cast_signed() - 1_000_000;
+        if skew.abs() > bound {
+            self.change(now, skew.clamp(-bound, bound));
+        }
+    }
+
     /// From now on it runs at another rate.
     pub(crate) fn change(&mut self, now: Micros, skew: i64) {
         self.showed = u64::try_from(self.at(now).as_micros()).unwrap_or(u64::MAX);

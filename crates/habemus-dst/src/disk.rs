@@ -29,6 +29,8 @@ struct State {
     left: Option<usize>,
     /// No file can be made.
     full: bool,
+    /// What was not synced may be anything after the next restart.
+    garbles: bool,
     random: Random,
 }
 
@@ -49,6 +51,7 @@ impl CruelDisk {
             renamed: Vec::new(),
             left: None,
             full: false,
+            garbles: false,
             random: Random::new(seed, 1),
         })))
     }
@@ -61,6 +64,31 @@ impl CruelDisk {
     /// Whether there is no space for another file.
     pub fn fill(&self, full: bool) {
         self.0.borrow_mut().full = full;
+    }
+
+    /// What is not synced may be anything after the next restart.
+    pub fn garble(&self) {
+        self.0.borrow_mut().garbles = true;
+    }
+
+    /// It works again.
+    pub fn mend(&self) {
+        self.0.borrow_mut().left = None;
+    }
+
+    /// Flips a bit of the snapshot, if there is one: in what was written last, nobody could tell it from what a crash has
+    /// torn.
+    pub fn rot(&self, place: u64) -> bool {
+        let length = self.0.borrow().durable.get("snapshot").map_or(0, Vec::len);
+        if length > 0 {
+            self.damage("snapshot", place as usize % length);
+        }
+        length > 0
+    }
+
+    /// Whether there is no space for another file.
+    pub fn is_full(&self) -> bool {
+        self.0.borrow().full
     }
 
     /// How many bytes all files have.
@@ -82,13 +110,19 @@ impl CruelDisk {
             let Some(file) = state.durable.get_mut(&name) else { continue };
             for (index, sector) in bytes.chunks(SECTOR).enumerate() {
                 let at = offset + index * SECTOR;
-                if state.random.happens(500) && at + sector.len() <= file.len() {
+                if at + sector.len() > file.len() {
+                    continue;
+                }
+                if state.garbles && state.random.happens(500) {
+                    file[at..at + sector.len()].fill_with(|| state.random.number() as u8);
+                } else if state.random.happens(500) {
                     file[at..at + sector.len()].copy_from_slice(sector);
                 }
             }
         }
         state.present = state.durable.clone();
         state.left = None;
+        state.garbles = false;
     }
 
     /// Flips one bit of a file.

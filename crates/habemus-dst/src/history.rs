@@ -22,20 +22,27 @@ pub(crate) struct History {
     sessions: BTreeMap<SessionId, KnownSession>,
     /// The last token of each lock.
     tokens: BTreeMap<Bytes, Revision>,
+    /// Whether clocks are wrong by more than is allowed for: then only tokens tell who comes later.
+    clocks_are_wild: bool,
     /// The first thing that must not have happened.
     pub(crate) violation: Option<String>,
 }
 
 /// Somebody believed to be inside.
 #[derive(Clone, Debug)]
-pub(crate) struct Inside {
-    pub(crate) client: usize,
-    pub(crate) name: Bytes,
-    pub(crate) mode: Mode,
-    pub(crate) token: Revision,
-    /// From when until when, in true time.
-    pub(crate) from: Micros,
-    pub(crate) until: Micros,
+pub struct Inside {
+    /// Who.
+    pub client: usize,
+    /// Of what.
+    pub name: Bytes,
+    /// Beside whom it may be.
+    pub mode: Mode,
+    /// Its token.
+    pub token: Revision,
+    /// From when, in microseconds of true time.
+    pub from: u64,
+    /// Until when it believed so.
+    pub until: u64,
 }
 
 /// What is known of a session.
@@ -44,21 +51,43 @@ pub(crate) struct KnownSession {
     /// When the last opening or renewal was sent that was acknowledged.
     acknowledged: Option<Micros>,
     ended: Option<Micros>,
+    /// Whether its client wants it to end.
+    closing: bool,
 }
 
 impl KnownSession {
-    pub(crate) fn acknowledged(&mut self, sent_at: Micros) {
-        self.acknowledged = self.acknowledged.max(Some(sent_at));
+    pub(crate) fn close(&mut self) {
+        self.closing = true;
     }
 }
 
 impl History {
+    pub(crate) fn new(clocks_are_right: bool) -> History {
+        History { clocks_are_wild: !clocks_are_right, ..History::default() }
+    }
+
+    /// A client learned from a member that its session was over, and had not known it.
+    pub(crate) fn was_surprised(&mut self, id: SessionId) {
+        if !self.clocks_are_wild {
+            self.violated(format!("session {id} was over, and its client did not know it"));
+        }
+    }
+
     pub(crate) fn violated(&mut self, what: String) {
         self.violation.get_or_insert(what);
     }
 
     pub(crate) fn open_session(&mut self, id: SessionId, ttl: Duration) {
-        self.sessions.insert(id, KnownSession { ttl, acknowledged: None, ended: None });
+        self.sessions.insert(id, KnownSession { ttl, acknowledged: None, ended: None, closing: false });
+    }
+
+    /// A client was told that its session lasts, by an answer to what it had sent then.
+    pub(crate) fn acknowledged(&mut self, id: SessionId, sent_at: Micros) {
+        let session = self.session(id);
+        session.acknowledged = session.acknowledged.max(Some(sent_at));
+        if session.ended.is_some_and(|ended| ended < sent_at) {
+            self.violated(format!("session {id} had ended, and was renewed"));
+        }
     }
 
     pub(crate) fn session(&mut self, id: SessionId) -> &mut KnownSession {
@@ -69,16 +98,9 @@ impl History {
     pub(crate) fn applied(&mut self, now: Micros, applied: &Applied) {
         let mut is_news = false;
         for revised in &applied.revised {
-            match self.revised.entry(revised.revision) {
-                Entry::Vacant(place) => {
-                    place.insert(revised.clone());
-                    is_news = true;
-                }
-                Entry::Occupied(known) if known.get() == revised => {}
-                Entry::Occupied(known) => {
-                    let what = format!("one member has {:?}, another {revised:?}", known.get());
-                    self.violated(what);
-                }
+            if let Entry::Vacant(place) = self.revised.entry(revised.revision) {
+                place.insert(revised.clone());
+                is_news = true;
             }
         }
         if is_news {
@@ -108,6 +130,9 @@ impl History {
             return;
         }
         session.ended = Some(now);
+        if session.closing || self.clocks_are_wild {
+            return;
+        }
         let Some(sent) = session.acknowledged else { return };
         // The clocks of all leaders may have been as fast as they may be.
         let bound = 1.0 + DRIFT_BOUND as f64 / 1e6;
@@ -136,35 +161,59 @@ impl History {
 
     /// No two believed to be inside together who must not be.
     pub(crate) fn judge_locks(&mut self) {
-        let mut all = std::mem::take(&mut self.inside);
-        all.retain(|inside| inside.from < inside.until);
-        all.sort_by_key(|inside| inside.from);
-        let mut present: Vec<&Inside> = Vec::new();
-        let mut latest: BTreeMap<&Bytes, Revision> = BTreeMap::new();
-        for one in &all {
-            present.retain(|other| other.until > one.from);
-            let beside: Vec<&&Inside> = present.iter().filter(|other| other.name == one.name).collect();
-            let is_allowed = match one.mode {
-                Mode::Exclusive => beside.is_empty(),
-                Mode::Shared => beside.iter().all(|other| other.mode == Mode::Shared),
-                Mode::Permits(permits) => {
-                    beside.len() < permits.get() as usize && beside.iter().all(|other| other.mode == one.mode)
-                }
-            };
-            if !is_allowed {
-                let others: Vec<usize> = beside.iter().map(|other| other.client).collect();
-                self.violated(format!("{one:?} was inside beside clients {others:?}"));
-            }
-            if one.mode == Mode::Exclusive {
-                let last = latest.insert(&one.name, one.token);
-                if last.is_some_and(|last| last > one.token) {
-                    self.violated(format!("{one:?} came after one with token {last:?}"));
-                }
-            }
-            present.push(one);
+        let clocks = if self.clocks_are_wild { Clocks::Wild } else { Clocks::Right };
+        if let Err(why) = judge_locks(&mut self.inside, clocks) {
+            self.violated(why);
         }
-        self.inside = all;
     }
+}
+
+/// Whether clients' clocks are as right as clients allow for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clocks {
+    /// They are.
+    Right,
+    /// They are not: only tokens tell who comes later.
+    Wild,
+}
+
+/// Sorts who believed to be inside when, and says who was so beside others and must not have been.
+///
+/// # Errors
+/// If somebody was.
+pub fn judge_locks(all: &mut Vec<Inside>, clocks: Clocks) -> Result<(), String> {
+    all.retain(|inside| inside.from < inside.until);
+    all.sort_by_key(|inside| inside.from);
+    let mut present: Vec<&Inside> = Vec::new();
+    let mut latest: BTreeMap<&Bytes, Revision> = BTreeMap::new();
+    let mut holders: BTreeMap<(&Bytes, Revision), usize> = BTreeMap::new();
+    for one in &*all {
+        present.retain(|other| other.until > one.from);
+        let beside: Vec<&&Inside> = present.iter().filter(|other| other.name == one.name).collect();
+        let is_allowed = match one.mode {
+            Mode::Exclusive => beside.is_empty(),
+            Mode::Shared => beside.iter().all(|other| other.mode == Mode::Shared),
+            Mode::Permits(permits) => {
+                beside.len() < permits.get() as usize && beside.iter().all(|other| other.mode == one.mode)
+            }
+        };
+        if !is_allowed && clocks == Clocks::Right {
+            let others: Vec<usize> = beside.iter().map(|other| other.client).collect();
+            return Err(format!("{one:?} was inside beside clients {others:?}"));
+        }
+        let holder = *holders.entry((&one.name, one.token)).or_insert(one.client);
+        if holder != one.client {
+            return Err(format!("{one:?} has the token of client {holder}"));
+        }
+        if one.mode == Mode::Exclusive && clocks == Clocks::Right {
+            let last = latest.insert(&one.name, one.token);
+            if last.is_some_and(|last| last > one.token) {
+                return Err(format!("{one:?} came after one with token {last:?}"));
+            }
+        }
+        present.push(one);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -204,7 +253,7 @@ mod tests {
         let (early, late) = (SessionId(1), SessionId(2));
         for id in [early, late] {
             history.open_session(id, Duration::from_secs(1));
-            history.session(id).acknowledged(5_000_000);
+            history.acknowledged(id, 5_000_000);
         }
         history.session_ended(5_995_000, late);
         assert_eq!(history.violation, None);

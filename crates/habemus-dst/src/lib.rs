@@ -18,6 +18,7 @@
 //! ```
 
 mod agenda;
+mod agreed;
 mod calamity;
 mod client;
 mod clock;
@@ -25,12 +26,17 @@ mod disk;
 mod history;
 mod linearizability;
 mod machine;
+mod pace;
 mod planted;
 mod random;
 mod run;
+mod story;
 mod world;
 
 pub use calamity::{Calamity, Script};
 pub use disk::CruelDisk;
+pub use history::{Clocks, Inside, judge_locks};
+pub use linearizability::{KeyAct, KeyCall, KeyResult, judge as judge_keys};
 pub use planted::PlantedBug;
-pub use run::{Outcome, missing, play, play_script, shrink};
+pub use run::{Outcome, missing, play, play_script, shrink, tell};
+pub use story::ending;

@@ -14,21 +14,52 @@ use crate::clock::Micros;
 
 /// What a client wanted of a key.
 #[derive(Clone, Debug)]
-pub(crate) enum KeyAct {
+pub enum KeyAct {
+    /// Writes.
     Put {
+        /// Which key.
         key: Bytes,
+        /// A value that nobody else writes.
         value: Bytes,
     },
+    /// Reads.
     Get {
+        /// Which key.
         key: Bytes,
     },
     /// Writes if the key is what was expected.
     Swap {
+        /// Which key.
         key: Bytes,
+        /// What it must be.
         expected: Option<Bytes>,
+        /// A value that nobody else writes.
         value: Bytes,
     },
+    /// Deletes.
     Delete {
+        /// Which key.
+        key: Bytes,
+    },
+    /// Writes two keys at once if the first is what was expected.
+    Both {
+        /// The first key.
+        key: Bytes,
+        /// What it must be.
+        expected: Option<Bytes>,
+        /// The other key.
+        other: Bytes,
+        /// Values that nobody else writes.
+        values: [Bytes; 2],
+    },
+    /// Reads all keys that begin like this at once.
+    GetAll {
+        /// What they begin with.
+        key: Bytes,
+    },
+    /// What the first in a queue says, who leads.
+    Leader {
+        /// What the keys of the queue begin with.
         key: Bytes,
     },
 }
@@ -38,36 +69,59 @@ impl KeyAct {
         let (KeyAct::Put { key, .. }
         | KeyAct::Get { key }
         | KeyAct::Swap { key, .. }
-        | KeyAct::Delete { key }) = self;
+        | KeyAct::Delete { key }
+        | KeyAct::Both { key, .. }
+        | KeyAct::GetAll { key }
+        | KeyAct::Leader { key }) = self;
         key
     }
 
     /// What it would write.
-    fn value(&self) -> Option<&Bytes> {
+    fn values(&self) -> &[Bytes] {
         match self {
-            KeyAct::Put { value, .. } | KeyAct::Swap { value, .. } => Some(value),
-            KeyAct::Get { .. } | KeyAct::Delete { .. } => None,
+            KeyAct::Put { value, .. } | KeyAct::Swap { value, .. } => std::slice::from_ref(value),
+            KeyAct::Both { values, .. } => values,
+            KeyAct::Get { .. } | KeyAct::Delete { .. } | KeyAct::GetAll { .. } | KeyAct::Leader { .. } => &[],
         }
     }
 }
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum KeyResult {
+pub enum KeyResult {
+    /// It was written.
     Put {
+        /// At this revision.
         revision: Revision,
+        /// What it was before.
         before: Option<Bytes>,
     },
+    /// It was read.
     Got {
+        /// At this revision.
         revision: Revision,
+        /// What it was.
         value: Option<Bytes>,
     },
-    Swapped {
+    /// They were read.
+    GotAll {
+        /// At this revision.
         revision: Revision,
+        /// What they were.
+        values: Vec<(Bytes, Bytes)>,
+    },
+    /// It was compared, and written or not.
+    Swapped {
+        /// At this revision, or as of this one.
+        revision: Revision,
+        /// Whether it was what was expected.
         succeeded: bool,
     },
+    /// It was deleted.
     Deleted {
+        /// At this revision, or as of this one.
         revision: Revision,
+        /// What it was before.
         before: Option<Bytes>,
     },
     /// Nothing was done.
@@ -78,13 +132,17 @@ pub(crate) enum KeyResult {
 
 /// One call of a client, from beginning to end.
 #[derive(Clone, Debug)]
-pub(crate) struct KeyCall {
-    pub(crate) client: usize,
-    pub(crate) act: KeyAct,
-    pub(crate) invoked: Micros,
-    /// `None` if it never was answered for sure.
-    pub(crate) responded: Option<Micros>,
-    pub(crate) result: KeyResult,
+pub struct KeyCall {
+    /// Whose.
+    pub client: usize,
+    /// What it wanted.
+    pub act: KeyAct,
+    /// When it was sent, in microseconds.
+    pub invoked: u64,
+    /// When it was answered; `None` if it never was for sure.
+    pub responded: Option<u64>,
+    /// What came of it.
+    pub result: KeyResult,
 }
 
 impl KeyCall {
@@ -92,7 +150,7 @@ impl KeyCall {
     fn place(&self) -> Option<(Revision, bool)> {
         match &self.result {
             KeyResult::Put { revision, .. } => Some((*revision, true)),
-            KeyResult::Got { revision, .. } => Some((*revision, false)),
+            KeyResult::Got { revision, .. } | KeyResult::GotAll { revision, .. } => Some((*revision, false)),
             KeyResult::Swapped { revision, succeeded } => Some((*revision, *succeeded)),
             KeyResult::Deleted { revision, before } => Some((*revision, before.is_some())),
             KeyResult::Refused | KeyResult::Unknown => None,
@@ -104,9 +162,12 @@ impl KeyCall {
 type Values = BTreeMap<Revision, Option<Bytes>>;
 
 /// Why the key_calls are not linearizable, if they are not. `revised` says what each revision changed, from the first on.
-pub(crate) fn judge(revised: &BTreeMap<Revision, Revised>, key_calls: &[KeyCall]) -> Result<(), String> {
+///
+/// # Errors
+/// If they are not.
+pub fn judge(revised: &BTreeMap<Revision, Revised>, key_calls: &[KeyCall]) -> Result<(), String> {
     let mut values: BTreeMap<Bytes, Values> = BTreeMap::new();
-    let wanted: BTreeSet<&Bytes> = key_calls.iter().filter_map(|call| call.act.value()).collect();
+    let wanted: BTreeSet<&Bytes> = key_calls.iter().flat_map(|call| call.act.values()).collect();
     let mut written = BTreeSet::new();
     for revised in revised.values() {
         for event in revised.events.iter() {
@@ -122,14 +183,44 @@ pub(crate) fn judge(revised: &BTreeMap<Revision, Revised>, key_calls: &[KeyCall]
             values.entry(event.key.clone()).or_default().insert(revised.revision, now);
         }
     }
+    let heads = heads(revised, key_calls);
     for call in key_calls {
-        explain(&values, call).map_err(|why| format!("client {}: {why}: {call:?}", call.client))?;
+        explain(&values, &heads, call).map_err(|why| format!("client {}: {why}: {call:?}", call.client))?;
     }
     real_time(key_calls)
 }
 
+/// What the first in each queue said that somebody asked about, since which revision.
+fn heads(revised: &BTreeMap<Revision, Revised>, key_calls: &[KeyCall]) -> BTreeMap<Bytes, Values> {
+    let mut heads: BTreeMap<Bytes, Values> = BTreeMap::new();
+    for call in key_calls {
+        if let KeyAct::Leader { key } = &call.act {
+            heads.entry(key.clone()).or_default();
+        }
+    }
+    for (name, head) in &mut heads {
+        let mut standing: BTreeMap<(Revision, Bytes), Bytes> = BTreeMap::new();
+        for revised in revised.values() {
+            for event in revised.events.iter().filter(|event| event.key.starts_with(name)) {
+                if let Some(before) = &event.before {
+                    standing.remove(&(before.created, event.key.clone()));
+                }
+                if let Some(now) = &event.now {
+                    standing.insert((now.created, event.key.clone()), now.value.clone());
+                }
+            }
+            head.insert(revised.revision, standing.first_key_value().map(|(_, value)| value.clone()));
+        }
+    }
+    heads
+}
+
 /// Whether the order of revisions explains an answer.
-fn explain(values: &BTreeMap<Bytes, Values>, call: &KeyCall) -> Result<(), &'static str> {
+fn explain(
+    values: &BTreeMap<Bytes, Values>,
+    heads: &BTreeMap<Bytes, Values>,
+    call: &KeyCall,
+) -> Result<(), &'static str> {
     let of_key = values.get(call.act.key());
     let at = |revision: Revision| {
         let last = of_key.and_then(|of_key| of_key.range(..=revision).next_back());
@@ -154,6 +245,28 @@ fn explain(values: &BTreeMap<Bytes, Values>, call: &KeyCall) -> Result<(), &'sta
             wrote(*revision, None) && before(*revision).as_ref() == Some(told)
         }
         (KeyAct::Delete { .. }, KeyResult::Deleted { revision, before: None }) => at(*revision).is_none(),
+        (KeyAct::Both { expected, other, values: both, .. }, KeyResult::Swapped { revision, succeeded }) => {
+            let other = values.get(other).and_then(|other| other.get(revision));
+            if *succeeded {
+                wrote(*revision, Some(&both[0]))
+                    && other.is_some_and(|it| it.as_ref() == Some(&both[1]))
+                    && before(*revision) == *expected
+            } else {
+                at(*revision) != *expected
+            }
+        }
+        (KeyAct::GetAll { key }, KeyResult::GotAll { revision, values: told }) => {
+            let all = values.range(key.clone()..).take_while(|(it, _)| it.starts_with(key));
+            let then = all.filter_map(|(key, values)| {
+                let (_, value) = values.range(..=revision).next_back()?;
+                Some((key.clone(), value.clone()?))
+            });
+            then.eq(told.iter().cloned())
+        }
+        (KeyAct::Leader { key }, KeyResult::Got { revision, value }) => {
+            let head = heads.get(key).and_then(|head| head.range(..=revision).next_back());
+            head.and_then(|(_, head)| head.clone()) == *value
+        }
         // What was refused has left nothing; every value is written once.
         (KeyAct::Put { value, .. } | KeyAct::Swap { value, .. }, KeyResult::Refused) => {
             !of_key.is_some_and(|of_key| of_key.values().any(|it| it.as_ref() == Some(value)))

@@ -27,6 +27,8 @@ pub(crate) struct Machine {
     pub(crate) slowness: Micros,
     /// It has been told to go, and does not come back.
     pub(crate) gone: bool,
+    /// A bit of what it had synced has flipped: it must not start again.
+    pub(crate) rotten: bool,
     /// After so many effects it stops.
     pub(crate) stops_after: Option<u64>,
 }
@@ -44,6 +46,12 @@ pub(crate) struct Running {
     pub(crate) waiting: BTreeMap<CallId, (i64, bytes::Bytes, Revision)>,
     /// Who watches, and up to which revision it was told everything.
     pub(crate) watching: BTreeMap<CallId, Revision>,
+    /// The request by which history is being forgotten.
+    pub(crate) forgetting: Option<RequestId>,
+    /// The last index at which its store was compared with that of others.
+    pub(crate) digested: u64,
+    /// The last index at which a command was applied, and how many were there.
+    last_applied: (u64, usize),
 }
 
 /// What the disk has to do.
@@ -65,6 +73,7 @@ impl Machine {
             paused_until: 0,
             slowness: 0,
             gone: false,
+            rotten: false,
             stops_after: None,
         }
     }
@@ -85,6 +94,9 @@ impl Machine {
             asked: BTreeMap::new(),
             waiting: BTreeMap::new(),
             watching: BTreeMap::new(),
+            forgetting: None,
+            digested: 0,
+            last_applied: (0, 0),
         });
         Ok(())
     }
@@ -102,6 +114,14 @@ impl Machine {
 }
 
 impl Running {
+    /// The place among its like of a command that was just applied at this index.
+    pub(crate) fn nth_at(&mut self, index: u64) -> usize {
+        let (last, count) = &mut self.last_applied;
+        *count = if *last == index { *count + 1 } else { 0 };
+        *last = index;
+        *count
+    }
+
     pub(crate) fn give(&mut self, job: Job) {
         self.jobs.push_back(job);
     }

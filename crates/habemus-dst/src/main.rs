@@ -1,15 +1,17 @@
 //! Plays seeds, on all cores, and shows what must not have happened.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write, stderr};
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal, Write, stderr};
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use habemus_dst::{Outcome, missing, play, shrink};
+use habemus_dst::{Outcome, ending, missing, play, shrink, tell};
 
 /// Deterministic simulation testing of the service: members, disks, clocks, network and clients from one seed.
 ///
@@ -18,12 +20,13 @@ use habemus_dst::{Outcome, missing, play, shrink};
 /// is repeated by its seed alone, and shown with as few faults as still break it.
 #[derive(Parser)]
 #[command(
-    name = "habemus-dst",
+    name = "habemus vopr",
     version,
     after_help = "Examples:
-  habemus-dst --seeds 1000         a thousand runs, on all cores
-  habemus-dst --first 4711 --seeds 1
-                                   one run again, with its faults if it fails
+  habemus vopr --seeds 1000        a thousand runs, on all cores
+  habemus vopr --first 4711 --seeds 1 --trace run.jsonl
+                                   one run again, with its faults if it fails, and a trace of it
+  habemus draw run.jsonl           what happened at the end of it
 
 It exits with 0 if every promise was kept, with 1 if one was not, and with 2 if the command makes no sense."
 )]
@@ -40,7 +43,16 @@ struct Flags {
     /// A violation is shown as it came, not with fewer faults.
     #[arg(long)]
     no_shrinking: bool,
+    /// Where the trace of a violation is written; or that of the first seed, if every promise is kept.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// How many events the trace has at most, counted from the end; 0 for all.
+    #[arg(long, value_name = "COUNT", default_value_t = 300)]
+    events: usize,
 }
+
+/// So many seeds have everything that can go wrong, or something is wrong with them.
+const ENOUGH: u64 = 500;
 
 /// What all runs together came to.
 #[derive(Default)]
@@ -84,10 +96,20 @@ fn main() -> ExitCode {
     let begin = Instant::now();
     let sum = play_all(&flags, threads);
     show(&sum, begin.elapsed(), threads);
+    let mut failed = None;
     for outcome in &sum.violations {
-        show_violation(outcome.clone(), !flags.no_shrinking);
+        failed = Some(show_violation(outcome.clone(), !flags.no_shrinking));
     }
-    if sum.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if let Some(path) = &flags.trace {
+        let outcome = failed.unwrap_or_else(|| play(flags.first));
+        if let Err(error) = write_trace(path, flags.events, &outcome) {
+            eprintln!("{}: {error}", path.display());
+            return ExitCode::from(2);
+        }
+    }
+    // What never happened proves nothing.
+    let is_quiet = flags.seeds >= ENOUGH && !missing([&sum.calamities]).is_empty();
+    if sum.violations.is_empty() && !is_quiet { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Plays all seeds; stops soon after the first violation.
@@ -155,15 +177,26 @@ fn show(sum: &Sum, took: Duration, threads: NonZeroUsize) {
     }
 }
 
-fn show_violation(outcome: Outcome, shrinks: bool) {
+/// Shows a violation, with as few faults as still lead to one, and gives that run.
+fn show_violation(outcome: Outcome, shrinks: bool) -> Outcome {
     let seed = outcome.seed;
     println!("\nseed {seed}: {}", outcome.violation.as_deref().unwrap_or_default());
-    println!("again: habemus-dst --first {seed} --seeds 1");
+    println!("again: habemus vopr --first {seed} --seeds 1");
     if !shrinks {
-        return;
+        return outcome;
     }
     eprintln!("looking for fewer faults than {}", outcome.script.len());
     let small = shrink(outcome, |_| {});
     println!("with {} faults: {}", small.script.len(), small.violation.as_deref().unwrap_or_default());
     print!("{}", small.script);
+    small
+}
+
+fn write_trace(path: &Path, events: usize, outcome: &Outcome) -> std::io::Result<()> {
+    let trace = tell(outcome.seed, outcome.script.clone());
+    let trace = ending(trace, if events == 0 { usize::MAX } else { events });
+    trace.write(BufWriter::new(File::create(path)?))?;
+    let file = path.display();
+    println!("the last {} events are in {file}: habemus draw {file}", trace.records.len());
+    Ok(())
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use habemus_store::Revision;
+use habemus_trace::Trace;
 
-use crate::calamity::{Calamity, DRIFT_BOUND, Script};
+use crate::calamity::{Calamity, Script};
 use crate::clock::Micros;
 use crate::linearizability;
-use crate::world::World;
+use crate::world::{Telling, World};
 
 /// So long things go wrong.
 const TROUBLE: Micros = 15_000_000;
@@ -41,12 +42,21 @@ pub struct Outcome {
 
 /// Plays a seed.
 pub fn play(seed: u64) -> Outcome {
-    play_script(seed, Script::draw(seed, TROUBLE, DRIFT_BOUND))
+    play_script(seed, Script::draw(seed, TROUBLE))
 }
 
 /// Plays a seed with another script than its own.
 pub fn play_script(seed: u64, script: Script) -> Outcome {
-    let mut world = World::new(seed, script.clone());
+    play_and_tell(seed, script, Telling::Nothing).0
+}
+
+/// Plays a seed with this script again, and tells all that happens as a trace.
+pub fn tell(seed: u64, script: Script) -> Trace {
+    play_and_tell(seed, script, Telling::All).1.expect("it was asked for")
+}
+
+fn play_and_tell(seed: u64, script: Script, telling: Telling) -> (Outcome, Option<Trace>) {
+    let mut world = World::new(seed, script.clone(), telling);
     world.run_until(TROUBLE);
     world.heal();
     world.run_until(TROUBLE + RECOVERY);
@@ -57,16 +67,19 @@ pub fn play_script(seed: u64, script: Script) -> Outcome {
     world.end();
     world.run_until(TROUBLE + RECOVERY + PEACE + END);
     world.judge();
-    Outcome {
+    let violation = world.history.violation.take();
+    let trace = world.story.take().map(|story| story.end(world.now(), violation.as_deref()));
+    let outcome = Outcome {
         seed,
         script,
-        violation: world.history.violation.take(),
+        violation,
         micros: TROUBLE + RECOVERY + PEACE + END,
         events: world.events,
         answered: world.history.key_calls.iter().filter(|call| call.responded.is_some()).count() as u64,
         entered: world.history.inside.len() as u64,
         calamities: world.calamities,
-    }
+    };
+    (outcome, trace)
 }
 
 /// The same seed with as few calamities as still lead to a violation, of whatever kind; and how many runs it took.

@@ -4,22 +4,25 @@ mod calamities;
 mod ending;
 mod service;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use habemus_replica::{Effect, Member, MemberId, PeerMessage, Recovered, RequestId, Role, Settings};
-use habemus_store::Mode;
+use habemus_replica::{Effect, Member, MemberId, PeerMessage, Recovered, RequestId, Role};
+use habemus_store::{Command, Mode, Revision};
+use habemus_trace::Dropped;
 
 use crate::agenda::{Agenda, Due};
-use crate::calamity::{DRIFT_BOUND, Script};
-use crate::client::{Client, Hands, KeyClient, LockClient, Reply, WatchClient};
+use crate::agreed::Agreed;
+use crate::calamity::{Calamity, DRIFT_BOUND, Script};
+use crate::client::{CallId, Client, Hands, KeyClient, LockClient, Reply, WatchClient};
 use crate::clock::{Micros, SkewedClock};
 use crate::history::History;
 use crate::machine::{Job, Machine};
+use crate::pace::Pace;
 use crate::random::Random;
+use crate::story::{Story, Told};
 
-/// How often a machine looks at its clock.
-const TICK: Micros = 5_000;
+/// The whole store is compared at every index that is a multiple of this.
+const DIGEST_EVERY: u64 = 128;
 
 /// What the network does to messages.
 #[derive(Clone, Copy)]
@@ -31,6 +34,16 @@ struct Weather {
 
 const CALM: Weather = Weather { loss: 0, duplication: 0, max_delay: 1_000 };
 
+/// So many clients there are.
+const CLIENTS: usize = 17;
+
+/// Whether what happens is written down to be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Telling {
+    Nothing,
+    All,
+}
+
 /// A client, where it stands and how it is.
 struct Person {
     client: Client,
@@ -38,6 +51,10 @@ struct Person {
     /// Which machine it asks.
     machine: usize,
     paused_until: Micros,
+    /// When it looks around next.
+    wakes_at: Micros,
+    /// What came while it stood still.
+    held: VecDeque<(CallId, Reply, Option<Told>)>,
 }
 
 /// Everything there is.
@@ -46,6 +63,7 @@ pub(crate) struct World {
     agenda: Agenda,
     random: Random,
     script: Script,
+    pace: Pace,
     machines: Vec<Machine>,
     people: Vec<Person>,
     weather: Weather,
@@ -58,11 +76,13 @@ pub(crate) struct World {
     is_ending: bool,
     /// The leader of each term.
     leaders: BTreeMap<u64, MemberId>,
-    /// A digest of what every member must have after an index, as the first one had it that got there.
-    digests: BTreeMap<u64, u64>,
+    /// What every member must have after an index, as the first one had it that got there.
+    agreed: Agreed,
     /// When the last answer of a watch arrives, for those that are under way: a connection keeps them in order.
-    streams: BTreeMap<crate::client::CallId, Micros>,
+    streams: BTreeMap<CallId, Micros>,
     pub(crate) history: History,
+    /// What happens is told to this, if somebody wants to see it.
+    pub(crate) story: Option<Story>,
     /// How often each kind of calamity happened.
     pub(crate) calamities: BTreeMap<&'static str, u64>,
     pub(crate) events: u64,
@@ -77,7 +97,7 @@ fn skew(random: &mut Random) -> i64 {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, script: Script) -> World {
+    pub(crate) fn new(seed: u64, script: Script, told: Telling) -> World {
         let mut random = Random::new(seed, 0x0d57);
         let members = [1, 3, 3, 3, 5, 5, 2, 7][random.below(8) as usize];
         let ids: Vec<MemberId> = (1..=members).map(MemberId).collect();
@@ -94,14 +114,20 @@ impl World {
             requests: 0,
             is_ending: false,
             leaders: BTreeMap::new(),
-            digests: BTreeMap::new(),
+            agreed: Agreed::default(),
             streams: BTreeMap::new(),
-            history: History::default(),
+            history: History::new(script.clocks_are_right()),
+            story: None,
             calamities: BTreeMap::new(),
             events: 0,
+            pace: Pace::draw(&mut random),
             random,
             script,
         };
+        if told == Telling::All {
+            let added = world.script.iter().filter(|(_, it)| *it == Calamity::Add).count();
+            world.story = Some(Story::new(seed, ids.len() + added, CLIENTS));
+        }
         for id in ids {
             world.add_machine(id, &first);
         }
@@ -127,11 +153,22 @@ impl World {
         clients.extend((0..3).map(|_| Client::Lock(LockClient::new("park", two))));
         let shared = [Mode::Shared, Mode::Shared, Mode::Exclusive];
         clients.extend(shared.map(|mode| Client::Lock(LockClient::new("book", mode))));
+        debug_assert_eq!(clients.len(), CLIENTS);
         for client in clients {
-            let clock = SkewedClock::new(self.random.below(1 << 40), skew(&mut self.random));
+            // Where clocks are wilder than is allowed for, those of clients are, too.
+            let wild = if self.script.clocks_are_right() { 1 } else { 30 };
+            let clock = SkewedClock::new(self.random.below(1 << 40), wild * skew(&mut self.random));
             let machine = self.random.below(self.machines.len() as u64) as usize;
-            self.agenda.plan(self.random.below(100_000), Due::Wake { client: self.people.len() });
-            self.people.push(Person { client, clock, machine, paused_until: 0 });
+            let wakes_at = self.random.below(100_000);
+            self.agenda.plan(wakes_at, Due::Wake { client: self.people.len(), at: wakes_at });
+            self.people.push(Person {
+                client,
+                clock,
+                machine,
+                paused_until: 0,
+                wakes_at,
+                held: VecDeque::new(),
+            });
         }
     }
 
@@ -142,15 +179,21 @@ impl World {
         if machine.gone || machine.running.is_some() {
             return;
         }
-        let mut settings = Settings::new(machine.id, seed);
-        settings.snapshot_after_bytes = 16_000;
-        settings.keep_entries = 20;
-        settings.patience_ticks = 300;
+        let settings = self.pace.settings(machine.id, seed);
         match machine.start(self.now, settings) {
-            Ok(()) => {
-                let life = machine.life;
-                self.agenda.plan(self.now + 1, Due::Tick { machine: index, life });
+            Ok(()) if machine.rotten => {
+                let id = machine.id;
+                self.history.violated(format!("member {id} does not notice that its disk rots"));
             }
+            Ok(()) => {
+                let (life, id) = (machine.life, machine.id);
+                if let Some(story) = &mut self.story {
+                    story.started(self.now, id, life > 1);
+                }
+                let first = self.now + 1 + seed % self.pace.tick;
+                self.agenda.plan(first, Due::Tick { machine: index, life });
+            }
+            Err(_) if machine.rotten || machine.disk.is_full() => {}
             Err(why) => self.history.violated(why),
         }
     }
@@ -171,15 +214,21 @@ impl World {
         match due {
             Due::Tick { machine, life } => self.tick(machine, life),
             Due::Written { machine, life } => self.written(machine, life),
-            Due::Message { from, to, message } => self.receive(from, to, message),
-            Due::Request { machine, call, ask } => self.request(machine, call, ask),
-            Due::Reply { call, reply } => self.reply(call, reply),
-            Due::Wake { client } => self.wake(client),
+            Due::Message { from, to, message, told } => self.receive(from, to, message, told),
+            Due::Request { machine, call, ask, told } => self.request(machine, call, ask, told),
+            Due::Reply { call, reply, told } => self.reply(call, reply, told),
+            Due::Wake { client, at } => self.wake(client, at),
+            Due::Resume { client } => self.resume(client),
             Due::Calamity(index) => {
                 let (_, calamity) = self.script.0[index];
                 self.befall(calamity);
             }
         }
+    }
+
+    /// What time it is.
+    pub(crate) fn now(&self) -> Micros {
+        self.now
     }
 
     /// When the machine is awake again, if it stands still.
@@ -192,9 +241,10 @@ impl World {
         let until = self.sleeps(index);
         let machine = &mut self.machines[index];
         let Some(running) = machine.running.as_mut().filter(|_| machine.life == life) else { return };
-        self.agenda.plan(until.unwrap_or(now + TICK), Due::Tick { machine: index, life });
+        self.agenda.plan(until.unwrap_or(now + self.pace.tick), Due::Tick { machine: index, life });
         if until.is_none() {
             running.replica.tick(machine.clock.at(now));
+            self.forget_history(index);
             self.flush(index);
         }
     }
@@ -220,21 +270,35 @@ impl World {
 
     fn crash(&mut self, index: usize) {
         let through = self.random.below(8);
+        if let Some(story) = self.story.as_mut().filter(|_| self.machines[index].running.is_some()) {
+            story.crashed(self.now, self.machines[index].id);
+        }
         self.machines[index].crash(through);
     }
 
-    fn receive(&mut self, from: MemberId, to: MemberId, message: PeerMessage) {
+    fn receive(&mut self, from: MemberId, to: MemberId, message: PeerMessage, told: Option<Told>) {
         let Some(index) = self.machines.iter().position(|machine| machine.id == to) else { return };
         if self.cut.contains(&(from, to)) {
-            return;
+            return self.tell_loss(to, told.as_ref(), Dropped::Cut);
         }
         if let Some(until) = self.sleeps(index) {
-            return self.agenda.plan(until, Due::Message { from, to, message });
+            return self.agenda.plan(until, Due::Message { from, to, message, told });
         }
         let machine = &mut self.machines[index];
-        let Some(running) = &mut machine.running else { return };
+        let Some(running) = &mut machine.running else {
+            return self.tell_loss(to, told.as_ref(), Dropped::Down);
+        };
+        if let (Some(story), Some(told)) = (&mut self.story, &told) {
+            story.arrived_at_machine(self.now, to, told);
+        }
         running.replica.receive(from, message, machine.clock.at(self.now));
         self.flush(index);
+    }
+
+    fn tell_loss(&mut self, to: MemberId, told: Option<&Told>, why: Dropped) {
+        if let (Some(story), Some(told)) = (&mut self.story, told) {
+            story.lost(self.now, to, told, why);
+        }
     }
 
     /// Carries out what a replica wants done.
@@ -261,7 +325,13 @@ impl World {
             Effect::Send { to, message } => self.send(id, to, &message),
             Effect::Write(write) => self.give(index, Job::Write(write)),
             Effect::Snapshot(snapshot) => self.give(index, Job::Compact(snapshot)),
-            Effect::Applied { request, applied, .. } => {
+            Effect::Applied { index: at, request, applied } => {
+                if let Some(running) = &mut self.machines[index].running {
+                    let nth = running.nth_at(at);
+                    if let Err(why) = self.agreed.compare(at, nth, &applied) {
+                        self.history.violated(format!("member {id}: {why}"));
+                    }
+                }
                 self.history.applied(self.now, &applied);
                 self.serve(index, request, &applied);
             }
@@ -269,7 +339,10 @@ impl World {
             Effect::Readable { request } => self.serve_read(index, request),
             Effect::Changed { change, .. } => self.membership_changed(&change),
             Effect::Restored => self.serve_anew(index),
-            Effect::Role(Role { term, leads, .. }) => {
+            Effect::Role(role @ Role { term, leads, .. }) => {
+                if let Some(story) = &mut self.story {
+                    story.role(self.now, id, role);
+                }
                 if leads && self.leaders.insert(term, id).is_some_and(|other| other != id) {
                     self.history.violated(format!("two lead in term {term}"));
                 }
@@ -295,53 +368,97 @@ impl World {
     }
 
     fn send(&mut self, from: MemberId, to: MemberId, message: &PeerMessage) {
-        if self.cut.contains(&(from, to)) || self.random.happens(self.weather.loss) {
-            return;
+        let told = self.story.as_mut().map(|story| story.sent(self.now, from, to, message));
+        if self.cut.contains(&(from, to)) {
+            return self.tell_loss(to, told.as_ref(), Dropped::Cut);
+        }
+        if self.random.happens(self.weather.loss) {
+            return self.tell_loss(to, told.as_ref(), Dropped::Loss);
         }
         let copies = 1 + u64::from(self.random.happens(self.weather.duplication));
         for _ in 0..copies {
             let at = self.now + self.random.between(50, self.weather.max_delay.max(50));
-            self.agenda.plan(at, Due::Message { from, to, message: message.clone() });
+            let (message, told) = (message.clone(), told.clone());
+            self.agenda.plan(at, Due::Message { from, to, message, told });
         }
     }
 
     /// Whoever has applied as much has the same store.
     fn compare(&mut self, index: usize) {
-        let Some(running) = &self.machines[index].running else { return };
+        let Some(running) = &mut self.machines[index].running else { return };
         let applied = running.replica.applied();
-        if applied % 64 != 0 {
+        if applied / DIGEST_EVERY == running.digested / DIGEST_EVERY || applied % DIGEST_EVERY != 0 {
             return;
         }
-        let mut hasher = DefaultHasher::new();
-        running.replica.store().to_bytes().hash(&mut hasher);
-        let digest = hasher.finish();
-        let known = *self.digests.entry(applied).or_insert(digest);
-        if known != digest {
+        running.digested = applied;
+        if !self.agreed.has_same_store(applied, running.replica.store()) {
             let id = self.machines[index].id;
             self.history.violated(format!("member {id} has another store after index {applied}"));
         }
     }
 
-    fn wake(&mut self, client: usize) {
-        let until = self.people[client].paused_until;
-        if until > self.now {
-            return self.agenda.plan(until, Due::Wake { client });
+    /// As the server does: whoever leads has history forgotten that is longer than is wanted.
+    fn forget_history(&mut self, index: usize) {
+        let request = RequestId { origin: self.machines[index].id, number: self.requests + 1 };
+        let Some(running) = &mut self.machines[index].running else { return };
+        let store = running.replica.store();
+        if running.replica.role().leads
+            && running.forgetting.is_none()
+            && store.remembered() > self.pace.history + self.pace.history / 8
+        {
+            let last = Revision(store.revision().0 - self.pace.history as u64);
+            self.requests += 1;
+            running.forgetting = Some(request);
+            running.replica.propose(request, Command::Compact(last));
         }
-        self.with_hands(client, Client::wake);
-        let again = self.now + self.random.between(10_000, 40_000);
-        self.agenda.plan(again, Due::Wake { client });
     }
 
-    fn reply(&mut self, call: crate::client::CallId, reply: Reply) {
-        let until = self.people[call.client].paused_until;
+    fn wake(&mut self, client: usize, at: Micros) {
+        let person = &mut self.people[client];
+        if person.wakes_at != at {
+            return;
+        }
+        let until = person.paused_until;
         if until > self.now {
-            return self.agenda.plan(until, Due::Reply { call, reply });
+            person.wakes_at = until;
+            return self.agenda.plan(until, Due::Wake { client, at: until });
+        }
+        self.with_hands(client, Client::wake);
+    }
+
+    fn reply(&mut self, call: CallId, reply: Reply, told: Option<Told>) {
+        let person = &mut self.people[call.client];
+        // Whatever comes while it stands still waits at its door, in order.
+        if person.paused_until > self.now || !person.held.is_empty() {
+            if person.held.is_empty() {
+                self.agenda.plan(person.paused_until, Due::Resume { client: call.client });
+            }
+            return person.held.push_back((call, reply, told));
+        }
+        self.hear(call, reply, told.as_ref());
+    }
+
+    fn hear(&mut self, call: CallId, reply: Reply, told: Option<&Told>) {
+        if let (Some(story), Some(told)) = (&mut self.story, told) {
+            story.arrived_at_client(self.now, call.client, told);
         }
         self.with_hands(call.client, |client, hands| client.hear(call.number, reply, hands));
     }
 
+    /// A client that stood still hears what has waited for it.
+    fn resume(&mut self, client: usize) {
+        let person = &mut self.people[client];
+        if person.paused_until > self.now {
+            return self.agenda.plan(person.paused_until, Due::Resume { client });
+        }
+        for (call, reply, told) in std::mem::take(&mut person.held) {
+            self.hear(call, reply, told.as_ref());
+        }
+    }
+
     fn with_hands(&mut self, index: usize, act: impl FnOnce(&mut Client, &mut Hands<'_>)) {
         let person = &mut self.people[index];
+        let before = self.story.as_ref().and_then(|_| person.client.inside());
         let mut hands = Hands {
             client: index,
             now: self.now,
@@ -349,22 +466,38 @@ impl World {
             random: &mut self.random,
             history: &mut self.history,
             calls: &mut self.calls,
+            think: self.pace.think,
             asks: Vec::new(),
             switches: false,
             is_ending: self.is_ending,
         };
         act(&mut person.client, &mut hands);
         let (asks, switches) = (hands.asks, hands.switches);
+        let next = person.client.next_wake(&person.clock, self.is_ending).max(self.now + 1);
+        if person.wakes_at <= self.now || next < person.wakes_at {
+            person.wakes_at = next;
+            self.agenda.plan(next, Due::Wake { client: index, at: next });
+        }
         if switches {
             // Clients are told who belongs to the cluster, by hand or by its members.
             let here: Vec<usize> = (0..self.machines.len()).filter(|&it| !self.machines[it].gone).collect();
             person.machine = here[self.random.below(here.len() as u64) as usize];
         }
         let machine = person.machine;
+        if let Some(story) = &mut self.story {
+            let inside = person.client.inside();
+            if inside != before {
+                story.believes(self.now, index, inside.as_ref().map(|(name, token)| (&name[..], *token)));
+            }
+        }
         for (call, ask) in asks {
-            if !self.unreachable.contains(&machine) {
+            let id = self.machines[machine].id;
+            let told = self.story.as_mut().map(|story| story.asked(self.now, index, id, &ask));
+            if self.unreachable.contains(&machine) {
+                self.tell_loss(id, told.as_ref(), Dropped::Cut);
+            } else {
                 let at = self.now + self.random.between(50, self.weather.max_delay.max(50));
-                self.agenda.plan(at, Due::Request { machine, call, ask });
+                self.agenda.plan(at, Due::Request { machine, call, ask, told });
             }
         }
     }

@@ -42,6 +42,20 @@ pub enum PeerMessage {
     },
 }
 
+impl PeerMessage {
+    /// What kind of message it is, in a word of the Raft paper where it is the engine's own.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            PeerMessage::Consensus(envelope) => {
+                NAMES.get(usize::from(envelope.kind)).copied().unwrap_or("Unknown")
+            }
+            PeerMessage::Forward { .. } => "Forward",
+            PeerMessage::Change { .. } => "Change",
+            PeerMessage::Refused { .. } => "Refused",
+        }
+    }
+}
+
 /// A message of the engine. Its words are those of the Raft paper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
@@ -76,6 +90,22 @@ const KINDS: [MessageType; 12] = [
     MessageType::MsgReadIndexResp,
     MessageType::MsgRequestPreVote,
     MessageType::MsgRequestPreVoteResponse,
+];
+
+/// The names of [`KINDS`].
+const NAMES: [&str; KINDS.len()] = [
+    "Append",
+    "AppendResponse",
+    "RequestVote",
+    "RequestVoteResponse",
+    "Snapshot",
+    "Heartbeat",
+    "HeartbeatResponse",
+    "TimeoutNow",
+    "ReadIndex",
+    "ReadIndexResponse",
+    "RequestPreVote",
+    "RequestPreVoteResponse",
 ];
 
 /// An entry of the log.

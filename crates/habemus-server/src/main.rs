@@ -1,17 +1,21 @@
 //! `habemusd`: locks, elections and sessions behind etcd's interface. One member, alone or of a cluster.
 
+mod auth;
 mod check;
 mod clock;
 mod cluster;
 mod config;
 mod convert;
+mod door;
 mod election;
 mod engine;
+mod gateway;
 mod handle;
 mod http;
 mod identity;
 mod kv;
 mod lease;
+mod limits;
 mod lock;
 mod maintenance;
 mod metrics;
@@ -21,7 +25,11 @@ mod queues;
 mod quota;
 mod random;
 mod server;
+mod shown;
 mod status;
+mod tls;
+mod tokens;
+mod v1;
 mod wakers;
 mod watch;
 mod writer;

@@ -32,7 +32,10 @@ impl Quota {
         let grows = match command {
             Command::Put(_) | Command::OpenSession { .. } | Command::Enter(_) => true,
             Command::Txn(txn) => puts(txn),
-            Command::Delete(_)
+            Command::As(_, command) => return self.check(store, command),
+            // An operator must be able to help.
+            Command::Auth(_)
+            | Command::Delete(_)
             | Command::Compact(_)
             | Command::RenewSessions(_)
             | Command::CloseSession { .. }

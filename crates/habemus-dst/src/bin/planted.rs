@@ -68,15 +68,21 @@ impl Garden {
         let root = crates.parent().ok_or("there is no root")?;
         let copy = root.join("target/planted");
         let manifest = read(&root.join("Cargo.toml"))?;
-        let members = ["dst", "journal", "replica", "store"];
-        let listed: Vec<String> = members.iter().map(|name| format!("\"crates/habemus-{name}\"")).collect();
+        let members = [
+            "habemus",
+            "habemus-dst",
+            "habemus-journal",
+            "habemus-replica",
+            "habemus-store",
+            "habemus-trace",
+        ];
+        let listed: Vec<String> = members.iter().map(|name| format!("\"crates/{name}\"")).collect();
         let manifest = manifest.replace("\"crates/*\"", &listed.join(", "));
         write(&copy.join("Cargo.toml"), &manifest)?;
         write(&copy.join("Cargo.lock"), &read(&root.join("Cargo.lock"))?)?;
         write(&copy.join("README.md"), "")?;
         for name in members {
-            let name = format!("habemus-{name}");
-            copy_all(&crates.join(&name), &copy.join("crates").join(&name))?;
+            copy_all(&crates.join(name), &copy.join("crates").join(name))?;
         }
         Ok(Garden(copy))
     }

@@ -21,19 +21,32 @@ const PATIENCE: Micros = 3_000_000;
 pub(crate) struct KeyClient {
     /// What it waits for.
     present: Option<(u64, KeyAct, Micros)>,
+    /// When it goes on.
+    rests_until: Micros,
     /// What it last knew of each key.
     known: BTreeMap<Bytes, Option<Bytes>>,
     /// How many calls were answered.
     pub(crate) answered: u64,
 }
 
+/// Long after everything is over.
+const NEVER: Micros = Micros::MAX / 4;
+
 impl KeyClient {
+    pub(super) fn next_wake(&self, is_ending: bool) -> Micros {
+        match &self.present {
+            Some((_, _, invoked)) => invoked + PATIENCE + 1,
+            None if is_ending => NEVER,
+            None => self.rests_until,
+        }
+    }
+
     pub(crate) fn wake(&mut self, hands: &mut Hands<'_>) {
         if let Some((_, act, invoked)) = self.present.take_if(|(_, _, at)| hands.now > *at + PATIENCE) {
             self.conclude(act, invoked, KeyResult::Unknown, hands);
             hands.switches = true;
         }
-        if self.present.is_none() && !hands.is_ending {
+        if self.present.is_none() && hands.now >= self.rests_until && !hands.is_ending {
             let act = self.draw(hands);
             let call = hands.ask(ask_for(&act));
             self.present = Some((call, act, hands.now));
@@ -47,9 +60,14 @@ impl KeyClient {
                 KeyResult::Put { revision, before: before.map(|before| before.value.clone()) }
             }
             (KeyAct::Get { .. }, Reply::Found { revision, value }) => KeyResult::Got { revision, value },
-            (KeyAct::Swap { .. }, Reply::Applied { answer: Ok(Answer::Txn(answer)), revision }) => {
-                KeyResult::Swapped { revision, succeeded: answer.succeeded }
+            (KeyAct::Leader { .. }, Reply::Found { revision, value }) => KeyResult::Got { revision, value },
+            (KeyAct::GetAll { .. }, Reply::FoundAll { revision, values }) => {
+                KeyResult::GotAll { revision, values }
             }
+            (
+                KeyAct::Swap { .. } | KeyAct::Both { .. },
+                Reply::Applied { answer: Ok(Answer::Txn(answer)), revision },
+            ) => KeyResult::Swapped { revision, succeeded: answer.succeeded },
             (KeyAct::Delete { .. }, Reply::Applied { answer: Ok(Answer::Deleted(before)), revision }) => {
                 KeyResult::Deleted { revision, before: before.first().map(|before| before.value.clone()) }
             }
@@ -69,12 +87,14 @@ impl KeyClient {
             (_, KeyResult::Refused | KeyResult::Unknown) => None,
             (_, KeyResult::Got { value, .. }) => Some(value.clone()),
             (KeyAct::Put { value, .. } | KeyAct::Swap { value, .. }, _) => Some(Some(value.clone())),
+            (KeyAct::Both { values, .. }, _) => Some(Some(values[0].clone())),
             _ => Some(None),
         };
         if let Some(known) = known {
             self.known.insert(act.key().clone(), known);
             self.answered += 1;
         }
+        self.rests_until = hands.now + hands.random.between(1_000, hands.think);
         let answered = !matches!(result, KeyResult::Unknown);
         let responded = if answered { Some(hands.now) } else { None };
         hands.history.key_calls.push(KeyCall { client: hands.client, act, invoked, responded, result });
@@ -83,14 +103,22 @@ impl KeyClient {
     fn draw(&self, hands: &mut Hands<'_>) -> KeyAct {
         let key = Bytes::from(format!("k{}", hands.random.below(KEYS)));
         let value = Bytes::from(format!("{}.{}", hands.client, *hands.calls));
-        match hands.random.below(10) {
+        match hands.random.below(14) {
             0..4 => KeyAct::Put { key, value },
             4..7 => KeyAct::Get { key },
             7..9 => {
                 let expected = self.known.get(&key).cloned().flatten();
                 KeyAct::Swap { key, expected, value }
             }
-            _ => KeyAct::Delete { key },
+            9 => KeyAct::Delete { key },
+            10 => KeyAct::GetAll { key: Bytes::from_static(b"k") },
+            11 => KeyAct::Leader { key: Bytes::from_static(b"leader/") },
+            _ => {
+                let other = Bytes::from(format!("p{}", hands.random.below(KEYS)));
+                let expected = self.known.get(&key).cloned().flatten();
+                let second = Bytes::from([&value[..], b"'"].concat());
+                KeyAct::Both { key, expected, other, values: [value, second] }
+            }
         }
     }
 }
@@ -100,15 +128,26 @@ fn ask_for(act: &KeyAct) -> Ask {
         KeyAct::Put { key, value } => Ask::Command(Command::Put(Put::new(key.clone(), value.clone()))),
         KeyAct::Get { key } => Ask::Read(key.clone()),
         KeyAct::Delete { key } => Ask::Command(Command::Delete(Delete { keys: KeyRange::One(key.clone()) })),
-        KeyAct::Swap { key, expected, value } => {
-            let operand = match expected {
-                Some(value) => Operand::Value(value.clone()),
-                None => Operand::Modified(Revision(0)),
-            };
-            let keys = KeyRange::One(key.clone());
-            let compare = vec![Compare { keys, relation: Relation::Equal, operand }];
-            let then = vec![Operation::Put(Put::new(key.clone(), value.clone()))];
-            Ask::Command(Command::Txn(Txn { compare, then, otherwise: Vec::new() }))
+        KeyAct::Swap { key, expected, value } => swap(key, expected.as_ref(), [(key, value)]),
+        KeyAct::Both { key, expected, other, values: [first, second] } => {
+            swap(key, expected.as_ref(), [(key, first), (other, second)])
         }
+        KeyAct::GetAll { key } => Ask::ReadAll(key.clone()),
+        KeyAct::Leader { key } => Ask::Leader(key.clone()),
     }
+}
+
+/// Writes some keys if one is what was expected.
+fn swap<'a>(
+    key: &Bytes,
+    expected: Option<&Bytes>,
+    writes: impl IntoIterator<Item = (&'a Bytes, &'a Bytes)>,
+) -> Ask {
+    let operand = match expected {
+        Some(value) => Operand::Value(value.clone()),
+        None => Operand::Modified(Revision(0)),
+    };
+    let compare = vec![Compare { keys: KeyRange::One(key.clone()), relation: Relation::Equal, operand }];
+    let writes = writes.into_iter().map(|(key, value)| Operation::Put(Put::new(key.clone(), value.clone())));
+    Ask::Command(Command::Txn(Txn { compare, then: writes.collect(), otherwise: Vec::new() }))
 }

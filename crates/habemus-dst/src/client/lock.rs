@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use habemus_store::{Answer, Command, Enter, Leave, Mode, Revision, SessionId, StoreError, WhenBusy};
+use habemus_store::{
+    Answer, Command, Enter, Leave, Mode, Renewal, Revision, SessionId, StoreError, WhenBusy,
+};
 
 use super::{Ask, Hands, Reply};
-use crate::calamity::DRIFT_BOUND;
-use crate::clock::Micros;
+use crate::clock::{Micros, SkewedClock};
 use crate::history::Inside;
 
 /// A call that is not answered by then is made again.
@@ -27,11 +28,30 @@ pub(crate) struct LockClient {
 /// A session that is renewed.
 struct Kept {
     id: SessionId,
-    ttl: Duration,
-    /// Until then by the own clock it lasts for sure.
-    valid_until: Duration,
-    /// The last renewal: its call, when it was sent by the own clock and in truth, and whether it was answered.
-    renewal: (u64, Duration, Micros, bool),
+    /// What the service's own client believes of it.
+    renewal: Renewal,
+    next: Attempt,
+}
+
+/// The next renewal, or the one that is under way.
+enum Attempt {
+    /// It is sent then, by the own clock.
+    At(Duration),
+    /// It was sent then, by the own clock and in truth, and is given up at a time of the own clock.
+    Sent { call: u64, sent: Duration, sent_at: Micros, until: Duration },
+}
+
+impl Kept {
+    fn new(id: SessionId, sent: Duration, ttl: Duration) -> Kept {
+        let renewal = Renewal::new(sent, ttl);
+        Kept { id, renewal, next: Attempt::At(sent + renewal.pause()) }
+    }
+
+    /// When there is something to do, by the own clock.
+    fn next(&self) -> Duration {
+        let (Attempt::At(at) | Attempt::Sent { until: at, .. }) = self.next;
+        at.min(self.renewal.valid_until())
+    }
 }
 
 enum Phase {
@@ -42,16 +62,27 @@ enum Phase {
     Leaving { call: u64, key: Bytes, token: Revision, since: Micros },
 }
 
-/// How long a session lasts by the own clock, if that one is as slow and the server's as fast as can be.
-fn shortened(ttl: Duration) -> Duration {
-    let bound = DRIFT_BOUND as f64 / 1e6;
-    ttl.mul_f64((1.0 - bound) / (1.0 + bound))
-}
-
 impl LockClient {
     pub(crate) fn new(name: &str, mode: Mode) -> LockClient {
         let phase = Phase::Outside { until: 0 };
         LockClient { name: Bytes::copy_from_slice(name.as_bytes()), mode, session: None, phase, entered: 0 }
+    }
+
+    pub(super) fn next_wake(&self, clock: &SkewedClock, is_ending: bool) -> Micros {
+        if is_ending && self.session.is_none() {
+            return Micros::MAX / 4;
+        }
+        let phase = match &self.phase {
+            Phase::Outside { until } | Phase::Inside { until, .. } => *until,
+            Phase::Opening { sent_at: since, .. }
+            | Phase::Entering { since, .. }
+            | Phase::Leaving { since, .. } => since + PATIENCE + 1,
+        };
+        let session = self.session.as_ref().map_or(Micros::MAX, |kept| {
+            // A clock that was set by halves of microseconds is there a moment later.
+            clock.when(kept.next()) + 2
+        });
+        phase.min(session)
     }
 
     pub(crate) fn wake(&mut self, hands: &mut Hands<'_>) {
@@ -79,23 +110,24 @@ impl LockClient {
             }
             Phase::Leaving { .. } => {}
         }
-        if hands.is_ending || hands.random.happens(2) {
+        if hands.is_ending || hands.random.happens(10) {
             self.vanish(hands);
         }
     }
 
     pub(crate) fn hear(&mut self, call: u64, reply: Reply, hands: &mut Hands<'_>) {
         self.notice_the_end(hands);
-        if self.session.as_ref().is_some_and(|kept| kept.renewal.0 == call) {
+        let is_renewal =
+            |kept: &Kept| matches!(kept.next, Attempt::Sent { call: present, .. } if present == call);
+        if self.session.as_ref().is_some_and(is_renewal) {
             return self.hear_of_renewal(reply, hands);
         }
         match &self.phase {
             Phase::Opening { call: present, id, ttl, sent, sent_at } if *present == call => match reply {
                 Reply::Applied { answer: Ok(Answer::Done), .. } => {
                     let (id, ttl, sent, sent_at) = (*id, *ttl, *sent, *sent_at);
-                    hands.history.session(id).acknowledged(sent_at);
-                    let valid_until = sent + shortened(ttl);
-                    self.session = Some(Kept { id, ttl, valid_until, renewal: (call, sent, sent_at, true) });
+                    hands.history.acknowledged(id, sent_at);
+                    self.session = Some(Kept::new(id, sent, ttl));
                     self.phase = Phase::Outside { until: hands.now };
                     self.notice_the_end(hands);
                     self.go_on(hands);
@@ -109,6 +141,10 @@ impl LockClient {
                 Reply::Inside { key, token } => self.enter(key, token, hands),
                 Reply::SessionOver | Reply::Applied { answer: Err(StoreError::SessionNotFound(_)), .. } => {
                     self.is_told_of_the_end(hands);
+                }
+                // Whoever does not want to wait comes again.
+                Reply::Applied { answer: Err(StoreError::Busy), .. } => {
+                    self.phase = Phase::Outside { until: hands.now + hands.random.between(1, 100_000) };
                 }
                 Reply::Refused | Reply::Unknown => {
                     hands.switches = true;
@@ -128,18 +164,22 @@ impl LockClient {
     }
 
     fn hear_of_renewal(&mut self, reply: Reply, hands: &mut Hands<'_>) {
+        let local = hands.local();
         let Some(kept) = &mut self.session else { return };
+        let Attempt::Sent { sent, sent_at, .. } = kept.next else { return };
         match reply {
             Reply::Applied { answer: Ok(Answer::Renewed(renewed)), .. } => match renewed[..] {
                 [(_, Some(ttl))] => {
-                    let (_, sent, sent_at, _) = kept.renewal;
-                    kept.valid_until = kept.valid_until.max(sent + shortened(ttl));
-                    kept.renewal.3 = true;
-                    hands.history.session(kept.id).acknowledged(sent_at);
+                    kept.renewal.renewed(sent, ttl);
+                    kept.next = Attempt::At(local + kept.renewal.pause());
+                    hands.history.acknowledged(kept.id, sent_at);
                 }
                 _ => self.is_told_of_the_end(hands),
             },
-            Reply::Refused | Reply::Unknown => hands.switches = true,
+            Reply::Refused | Reply::Unknown => {
+                kept.next = Attempt::At(local + kept.renewal.pause_after_failure());
+                hands.switches = true;
+            }
             other => hands.history.violated(format!("a renewal was answered by {other:?}")),
         }
     }
@@ -148,12 +188,17 @@ impl LockClient {
     fn renew(&mut self, hands: &mut Hands<'_>) {
         let local = hands.local();
         let Some(kept) = &mut self.session else { return };
-        let (_, sent, _, answered) = kept.renewal;
-        let wait = if answered { kept.ttl / 3 } else { kept.ttl / 6 };
-        if local >= sent + wait {
-            hands.switches |= !answered;
-            let call = hands.ask(Ask::Command(Command::RenewSessions(vec![kept.id])));
-            kept.renewal = (call, local, hands.now, false);
+        match kept.next {
+            Attempt::At(at) if local >= at => {
+                let call = hands.ask(Ask::Command(Command::RenewSessions(vec![kept.id])));
+                let until = local + kept.renewal.patience(local);
+                kept.next = Attempt::Sent { call, sent: local, sent_at: hands.now, until };
+            }
+            Attempt::Sent { until, .. } if local >= until => {
+                kept.next = Attempt::At(local + kept.renewal.pause_after_failure());
+                hands.switches = true;
+            }
+            _ => {}
         }
     }
 
@@ -172,8 +217,8 @@ impl LockClient {
                     name: self.name.clone(),
                     session: kept.id,
                     mode: self.mode,
-                    value: Bytes::new(),
-                    when_busy: WhenBusy::Wait,
+                    value: Bytes::from(format!("{}.{}", hands.client, hands.calls)),
+                    when_busy: if hands.random.happens(150) { WhenBusy::Refuse } else { WhenBusy::Wait },
                 };
                 let call = hands.ask(Ask::Command(Command::Enter(enter)));
                 Phase::Entering { call, since: hands.now }
@@ -189,6 +234,14 @@ impl LockClient {
 
     fn leave(&mut self, hands: &mut Hands<'_>) {
         self.believe_no_more(hands.now, hands);
+        // Some end their whole session: if that is lost on the way, its time ends it.
+        if hands.random.happens(100)
+            && let Some(kept) = self.session.take()
+        {
+            hands.history.session(kept.id).close();
+            hands.ask(Ask::Command(Command::CloseSession { id: kept.id }));
+            return self.start_over(hands);
+        }
         if let Phase::Inside { key, token, .. } | Phase::Leaving { key, token, .. } = &self.phase {
             let (key, token) = (key.clone(), *token);
             let leave = Leave { key: key.clone(), token };
@@ -207,8 +260,8 @@ impl LockClient {
 
     /// The own clock says that the session may be over.
     fn notice_the_end(&mut self, hands: &mut Hands<'_>) {
-        if let Some(kept) = self.session.take_if(|kept| hands.local() >= kept.valid_until) {
-            self.believe_no_more(hands.clock.when(kept.valid_until), hands);
+        if let Some(kept) = self.session.take_if(|kept| kept.renewal.may_be_over(hands.local())) {
+            self.believe_no_more(hands.clock.when(kept.renewal.valid_until()), hands);
             self.start_over(hands);
         }
     }
@@ -216,8 +269,7 @@ impl LockClient {
     /// A member says that the session is over: that must not come before the own clock says so.
     fn is_told_of_the_end(&mut self, hands: &mut Hands<'_>) {
         if let Some(kept) = self.session.take() {
-            let id = kept.id;
-            hands.history.violated(format!("session {id} was over, and its client did not know it"));
+            hands.history.was_surprised(kept.id);
             self.believe_no_more(hands.now, hands);
         }
         self.start_over(hands);
@@ -234,8 +286,11 @@ impl LockClient {
         self.start_over(hands);
     }
 
-    /// What it believes at the very end.
-    pub(crate) fn is_inside(&self) -> bool {
-        matches!(self.phase, Phase::Inside { .. })
+    /// Of what it believes to be inside, and its token.
+    pub(crate) fn inside(&self) -> Option<(Bytes, u64)> {
+        match &self.phase {
+            Phase::Inside { token, .. } => Some((self.name.clone(), token.0)),
+            _ => None,
+        }
     }
 }

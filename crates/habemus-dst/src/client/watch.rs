@@ -8,6 +8,9 @@ use crate::clock::Micros;
 /// After so long without a word it asks somebody else: nothing may have happened, or nobody may be there.
 const PATIENCE: Micros = 1_000_000;
 
+/// So long it waits before it asks again when it was refused.
+const PAUSE: Micros = 20_000;
+
 /// A client that watches everything.
 pub(crate) struct WatchClient {
     /// The first revision that it does not know.
@@ -20,6 +23,10 @@ impl WatchClient {
     pub(crate) fn new() -> WatchClient {
         // The first revision that changes anything.
         WatchClient { next: Revision(2), present: None, heard: 0 }
+    }
+
+    pub(super) fn next_wake(&self) -> Micros {
+        self.heard + if self.present.is_none() { PAUSE } else { PATIENCE + 1 }
     }
 
     pub(crate) fn wake(&mut self, hands: &mut Hands<'_>) {

@@ -4,14 +4,30 @@ use habemus_replica::{Change, MemberId, Recovered};
 use habemus_store::{Command, Revision};
 
 use super::{CALM, Weather, World, member};
-use crate::calamity::Calamity;
+use crate::calamity::{Calamity, DRIFT_BOUND};
 
 /// No more machines than this are members at once.
 const MAX_MEMBERS: usize = 7;
 
 impl World {
     pub(super) fn befall(&mut self, calamity: Calamity) {
-        *self.calamities.entry(calamity.kind()).or_default() += 1;
+        // A bit rots only where that can be borne.
+        if !matches!(calamity, Calamity::Rot(..)) {
+            *self.calamities.entry(calamity.kind()).or_default() += 1;
+        }
+        let before = self.story.as_ref().map(|_| self.cut.clone());
+        self.befall_now(calamity);
+        if let (Some(story), Some(before)) = (&mut self.story, before) {
+            let ids = |(from, to): &(MemberId, MemberId)| (from.0, to.0);
+            story.healed(self.now, before.difference(&self.cut).map(ids).collect());
+            let cut: Vec<(u64, u64)> = self.cut.difference(&before).map(ids).collect();
+            if !cut.is_empty() {
+                story.cut(self.now, cut);
+            }
+        }
+    }
+
+    fn befall_now(&mut self, calamity: Calamity) {
         let count = self.machines.len() as u64;
         let machine = |number: u64| (number % count) as usize;
         match calamity {
@@ -25,6 +41,26 @@ impl World {
             }
             Calamity::SlowDisk(one, takes) => self.machines[machine(one)].slowness = takes,
             Calamity::FullDisk(one, full) => self.machines[machine(one)].disk.fill(full),
+            Calamity::FailingDisk(one, operations) => {
+                if self.machines[machine(one)].running.is_some() {
+                    self.machines[machine(one)].disk.fail_after(operations as usize);
+                }
+            }
+            Calamity::CrashGarbling(one) => {
+                self.machines[machine(one)].disk.garble();
+                self.crash(machine(one));
+            }
+            Calamity::Rot(one, place) => self.rot(machine(one), place),
+            Calamity::CutPair(one, other) => {
+                let pair = (self.machines[machine(one)].id, self.machines[machine(other)].id);
+                self.cut.extend([pair, (pair.1, pair.0)]);
+            }
+            Calamity::Bridge(one) => {
+                let middle = machine(one);
+                self.part(|index| index % 2 == 1);
+                let id = self.machines[middle].id;
+                self.cut.retain(|(from, to)| *from != id && *to != id);
+            }
             Calamity::CutOneWay(one, other) => {
                 let pair = (self.machines[machine(one)].id, self.machines[machine(other)].id);
                 self.cut.insert(pair);
@@ -46,6 +82,8 @@ impl World {
             Calamity::Transfer(one) => self.transfer(machine(one)),
             Calamity::Add => self.add(),
             Calamity::Promote => self.promote(),
+            // Whoever has lost a member for ever takes no other one away.
+            Calamity::Remove(_) if self.machines.iter().any(|machine| machine.rotten) => {}
             Calamity::Remove(one) => self.change(&Change::Remove(self.machines[machine(one)].id)),
             Calamity::Compact => self.compact(),
         }
@@ -60,6 +98,26 @@ impl World {
                     self.cut.insert((*from, *to));
                 }
             }
+        }
+    }
+
+    /// What was synced is not what it was. A machine must notice when it starts, and then stays away: its operator replaces
+    /// it by a new one. That can be borne once, and only if there are enough others.
+    fn rot(&mut self, index: usize, place: u64) {
+        let voters = self.leader().and_then(|leader| self.machines[leader].running.as_ref()).map(|leader| {
+            let of_all = leader.replica.members().filter(|(_, member)| !member.learner);
+            of_all.map(|(id, _)| id).collect::<Vec<_>>()
+        });
+        let id = self.machines[index].id;
+        let may = voters.is_some_and(|voters| voters.len() >= 4 && voters.contains(&id));
+        if !may || self.machines.iter().any(|machine| machine.rotten || machine.gone) {
+            return;
+        }
+        self.crash(index);
+        if self.machines[index].disk.rot(place) {
+            self.machines[index].rotten = true;
+            *self.calamities.entry(Calamity::Rot(0, 0).kind()).or_default() += 1;
+            self.start(index);
         }
     }
 
@@ -123,15 +181,20 @@ impl World {
         self.flush(leader);
     }
 
-    /// Machines that were to be added and never were are switched off, and clients go elsewhere.
+    /// Machines that were to be added and never were are switched off, and clients go elsewhere. One whose disk rotted is
+    /// removed.
     pub(crate) fn clean_up(&mut self) {
+        if let Some(rotten) = self.machines.iter().find(|machine| machine.rotten && !machine.gone) {
+            let id = rotten.id;
+            self.change(&Change::Remove(id));
+        }
         let Some(leader) = self.leader().and_then(|leader| self.machines[leader].running.as_ref()) else {
             return;
         };
         let members: Vec<MemberId> = leader.replica.members().map(|(id, _)| id).collect();
         for index in 0..self.machines.len() {
             let machine = &mut self.machines[index];
-            if !machine.gone && !members.contains(&machine.id) {
+            if !machine.gone && !machine.rotten && !members.contains(&machine.id) {
                 machine.gone = true;
                 self.crash(index);
             }
@@ -148,6 +211,8 @@ impl World {
             machine.paused_until = 0;
             machine.slowness = 0;
             machine.disk.fill(false);
+            machine.clock.come_to_reason(self.now, DRIFT_BOUND);
+            machine.disk.mend();
             if !machine.gone {
                 machine.stops_after = None;
                 self.start(index);

@@ -3,7 +3,11 @@
 use habemus_store::Revision;
 
 use super::World;
+use crate::agenda::Due;
 use crate::client::Client;
+
+/// No disk ever holds more at the end: a snapshot and some segments.
+const MAX_DISK: usize = 2 << 20;
 
 impl World {
     /// How far every client has come.
@@ -28,6 +32,11 @@ impl World {
     /// Clients begin nothing new any more, and vanish.
     pub(crate) fn end(&mut self) {
         self.is_ending = true;
+        for client in 0..self.people.len() {
+            let at = self.now + 1;
+            self.people[client].wakes_at = at;
+            self.agenda.plan(at, Due::Wake { client, at });
+        }
     }
 
     /// What is not as it must be, when nothing happens any more and `last` was the last revision.
@@ -49,6 +58,10 @@ impl World {
                 violations.push(format!("member {id} does not run"));
                 continue;
             };
+            let bytes = machine.map_or(0, |machine| machine.disk.bytes());
+            if bytes > MAX_DISK {
+                violations.push(format!("the disk of member {id} holds {bytes} bytes"));
+            }
             if running.replica.applied() != leader.replica.applied() {
                 violations.push(format!("member {id} is behind"));
             } else if running.replica.store().to_bytes() != store.to_bytes() {
@@ -60,7 +73,7 @@ impl World {
                 Client::Watch(watch) if watch.next <= last => {
                     violations.push(format!("a watch waits for {}, and {last} has happened", watch.next));
                 }
-                Client::Lock(lock) if lock.is_inside() => {
+                Client::Lock(lock) if lock.inside().is_some() => {
                     violations.push("somebody who is gone is inside".to_owned());
                 }
                 _ => {}

@@ -1,18 +1,23 @@
 //! How a machine serves its clients, as a server does: it answers what was applied, lets wait who must wait, and tells
 //! those who watch.
 
+use bytes::Bytes;
 use habemus_replica::{RequestId, Unanswered};
-use habemus_store::{Answer, Applied, Command, Revised, Revision, SessionId, StoreError};
+use habemus_store::{Answer, Applied, Command, KeyRange, Range, Revised, Revision, SessionId, StoreError};
 
 use super::World;
 use crate::agenda::Due;
 use crate::client::{Ask, CallId, Reply};
+use crate::story::Told;
 
 impl World {
     /// A request arrives.
-    pub(super) fn request(&mut self, index: usize, call: CallId, ask: Ask) {
+    pub(super) fn request(&mut self, index: usize, call: CallId, ask: Ask, told: Option<Told>) {
         if let Some(until) = self.sleeps(index) {
-            return self.agenda.plan(until, Due::Request { machine: index, call, ask });
+            return self.agenda.plan(until, Due::Request { machine: index, call, ask, told });
+        }
+        if let (Some(story), Some(told)) = (&mut self.story, &told) {
+            story.arrived_at_machine(self.now, self.machines[index].id, told);
         }
         let request = self.next_request(self.machines[index].id);
         let Some(running) = &mut self.machines[index].running else {
@@ -24,7 +29,7 @@ impl World {
                 running.replica.propose(request, command.clone());
                 running.asked.insert(request, (call, ask));
             }
-            Ask::Read(_) => {
+            Ask::Read(_) | Ask::ReadAll(_) | Ask::Leader(_) => {
                 running.replica.read(request);
                 running.asked.insert(request, (call, ask));
             }
@@ -63,6 +68,7 @@ impl World {
     /// A command was applied here.
     pub(super) fn serve(&mut self, index: usize, request: Option<RequestId>, applied: &Applied) {
         let Some(running) = &mut self.machines[index].running else { return };
+        running.forgetting.take_if(|forgetting| request == Some(*forgetting));
         let mut replies = Vec::new();
         if let Some((call, ask)) = request.and_then(|request| running.asked.remove(&request)) {
             match (&ask, &applied.answer) {
@@ -107,15 +113,33 @@ impl World {
 
     pub(super) fn serve_read(&mut self, index: usize, request: RequestId) {
         let Some(running) = &mut self.machines[index].running else { return };
-        let Some((call, Ask::Read(key))) = running.asked.remove(&request) else { return };
+        let Some((call, ask)) = running.asked.remove(&request) else { return };
         let store = running.replica.store();
-        let value = store.get(&key).map(|found| found.value.clone());
         let revision = store.revision();
-        self.answer(index, call, Reply::Found { revision, value });
+        let all = |prefix: &Bytes| {
+            let found = store.range(&Range::of(KeyRange::prefix(prefix.clone())));
+            found.map(|found| found.keys).unwrap_or_default()
+        };
+        let reply = match &ask {
+            Ask::Read(key) => {
+                Reply::Found { revision, value: store.get(key).map(|found| found.value.clone()) }
+            }
+            Ask::ReadAll(prefix) => {
+                let values = all(prefix).iter().map(|it| (it.key.clone(), it.value.clone())).collect();
+                Reply::FoundAll { revision, values }
+            }
+            Ask::Leader(prefix) => {
+                let first = all(prefix).into_iter().min_by_key(|it| it.created);
+                Reply::Found { revision, value: first.map(|it| it.value.clone()) }
+            }
+            Ask::Command(_) | Ask::Watch(_) => return,
+        };
+        self.answer(index, call, reply);
     }
 
     pub(super) fn not_served(&mut self, index: usize, request: RequestId, why: Unanswered) {
         let Some(running) = &mut self.machines[index].running else { return };
+        running.forgetting.take_if(|forgetting| request == *forgetting);
         let Some((call, _)) = running.asked.remove(&request) else { return };
         let reply = if why == Unanswered::Unknown { Reply::Unknown } else { Reply::Refused };
         self.answer(index, call, reply);
@@ -146,22 +170,28 @@ impl World {
         }
     }
 
-    /// Sends an answer. A connection keeps answers in order; one that is lost ends the connection.
+    /// Sends an answer. A connection keeps what a watch is told in order; what is lost ends the connection.
     fn answer(&mut self, index: usize, call: CallId, reply: Reply) {
         let is_lost = self.unreachable.contains(&index) || self.random.happens(self.weather.loss);
-        let stream = self.streams.entry(call).or_default();
-        if is_lost {
-            *stream = u64::MAX;
-        }
-        if *stream == u64::MAX {
-            if let Some(running) = &mut self.machines[index].running {
-                running.watching.remove(&call);
+        let mut at = self.now + self.random.between(50, self.weather.max_delay.max(50));
+        if matches!(reply, Reply::Events(_) | Reply::Compacted(_)) {
+            let stream = self.streams.entry(call).or_default();
+            if is_lost {
+                *stream = u64::MAX;
             }
-            return;
+            if *stream == u64::MAX {
+                if let Some(running) = &mut self.machines[index].running {
+                    running.watching.remove(&call);
+                }
+                return;
+            }
+            at = at.max(*stream);
+            *stream = at;
         }
-        let at = self.now + self.random.between(50, self.weather.max_delay.max(50));
-        let at = at.max(*stream);
-        *stream = at;
-        self.agenda.plan(at, Due::Reply { call, reply });
+        if !is_lost {
+            let id = self.machines[index].id;
+            let told = self.story.as_mut().map(|story| story.answered(self.now, id, call.client, &reply));
+            self.agenda.plan(at, Due::Reply { call, reply, told });
+        }
     }
 }

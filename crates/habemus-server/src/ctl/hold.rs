@@ -182,9 +182,10 @@ impl Told {
             why: format!("the guardian cannot be started: {why}"),
         };
         let own = std::env::current_exe().map_err(|error| cannot(&error))?;
-        let mut guardian = Command::new(own)
+        let mut guardian = Command::new(own);
+        hold.service.pass_on(&mut guardian);
+        let mut guardian = guardian
             .arg("guardian")
-            .args(["--endpoints", &hold.service.endpoints.join(",")])
             .args(["--session", &guard.session().id().to_string()])
             .args(["--mark", mark])
             .args(["--grace-ms", &hold.grace.as_millis().to_string()])

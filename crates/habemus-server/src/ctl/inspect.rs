@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use clap::Args;
-use habemus_client::{Client, Leader, Place};
+use habemus_client::{Leader, Place};
 
 use crate::codes::Failed;
 use crate::options::ServiceOptions;
@@ -107,7 +107,7 @@ impl Health {
             "ENDPOINT", "MEMBER", "ROLE", "TERM", "INDEX", "BYTES"
         );
         for endpoint in &self.service.endpoints {
-            match Client::connect([endpoint])?.status().await {
+            match self.service.connect_to(std::slice::from_ref(endpoint))?.status().await {
                 Ok(status) => {
                     let member = status.header.map_or(0, |header| header.member_id);
                     let role = match status.leader {

@@ -1,6 +1,7 @@
 //! `habemusctl`: programs under a lock or as a leader, and a look at who holds what. `habemus lock` and its
 //! siblings become this program.
 
+mod certs;
 mod codes;
 mod guardian;
 mod hold;
@@ -32,6 +33,8 @@ enum Task {
     Leader(inspect::Leads),
     /// Show how the members are.
     Status(inspect::Health),
+    /// Make certificates for members and clients.
+    Certs(certs::Certs),
     /// See to it that a program is dead in time, whatever becomes of the one that started it.
     #[command(hide = true)]
     Guardian(guardian::Guardian),
@@ -45,6 +48,7 @@ async fn main() -> ExitCode {
         Task::Locks(locks) => locks.execute().await,
         Task::Leader(leads) => leads.execute().await,
         Task::Status(health) => health.execute().await,
+        Task::Certs(certs) => certs.execute(),
         Task::Guardian(guardian) => guardian.execute().await,
     };
     ExitCode::from(done.unwrap_or_else(|failed| {

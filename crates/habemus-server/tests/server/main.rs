@@ -1,11 +1,15 @@
 //! The real program, with real clients, real sockets and a real disk.
 
+mod auth;
 mod client;
 mod cluster;
 mod etcdctl;
 mod hold;
+mod hostile;
 mod http;
 mod kills;
 mod limits;
 mod queues;
 mod support;
+mod tls;
+mod v1;
