@@ -21,10 +21,11 @@ habemus help shows all commands, and habemus COMMAND --help all about one.
 ";
 
 /// The commands by what they are for. Those about nodes are there only if they were asked for.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     ("Watch", &["run", "sweep", "draw", "cluster", "node", "certs"]),
     ("Prove", &["check", "guarantees", "errata", "mutants"]),
-    ("Run", &["demo", "serve", "lock", "elect", "leader", "locks", "status"]),
+    ("Run", &["demo", "serve", "lock", "semaphore", "elect", "leader", "locks", "status"]),
+    ("Operate", &["member", "move-leader", "backup", "restore", "bench"]),
     ("Lab", &["lab"]),
     ("Learn", &["list", "exercise", "cost", "quorum", "timeout", "detectors"]),
 ];
@@ -36,16 +37,18 @@ const REST: (&str, &[&str]) = ("Besides", &["completions", "man", "help"]);
 pub(crate) fn grouped(command: Command) -> Command {
     let mut groups = String::new();
     for (title, names) in GROUPS.iter().chain([&REST]) {
-        let _ = writeln!(groups, "{title}:");
+        let mut lines = String::new();
         for name in *names {
             let about = match command.find_subcommand(name).and_then(Command::get_about) {
                 Some(about) => about.to_string(),
                 None if *name == "help" => "Show this, or all about one command".to_owned(),
                 None => continue,
             };
-            let _ = writeln!(groups, "  {name:<12} {}", about.trim_end_matches('.'));
+            let _ = writeln!(lines, "  {name:<12} {}", about.trim_end_matches('.'));
         }
-        groups.push('\n');
+        if !lines.is_empty() {
+            let _ = write!(groups, "{title}:\n{lines}\n");
+        }
     }
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}{{after-help}}"

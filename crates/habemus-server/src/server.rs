@@ -149,10 +149,10 @@ async fn open(config: &Config, files: Files, keeper: &Keeper) -> Result<Opened, 
     }
     let (recovered, contacts) = match &config.origin {
         Origin::Added { .. } => (Recovered::added(), meet(config, &identity, keeper).await?),
-        Origin::First(names) => (Recovered::first(identity::members(names)), Vec::new()),
+        Origin::First(names) => (Recovered::first(identity::members(names, None)), Vec::new()),
         Origin::Alone => {
             let names = [(identity.name.clone(), identity.peer)].into();
-            (Recovered::first(identity::members(&names)), Vec::new())
+            (Recovered::first(identity::members(&names, None)), Vec::new())
         }
     };
     let journal = Journal::create(files, Limits::default(), &recovered).map_err(|error| tell(&error))?;
@@ -199,9 +199,9 @@ async fn begin(config: &Config, keeper: &Keeper) -> Result<Identity, String> {
     match &config.origin {
         Origin::Alone => {
             let peer = SocketAddr::from(([127, 0, 0, 1], 2380));
-            Ok(Identity::first(&[(name.to_owned(), peer)].into(), name, peer))
+            Ok(Identity::first(&[(name.to_owned(), peer)].into(), name, peer, None))
         }
-        Origin::First(names) => Ok(Identity::first(names, name, names[name])),
+        Origin::First(names) => Ok(Identity::first(names, name, names[name], None)),
         Origin::Added { members, peer } => {
             let introduction = peers::who_am_i(members, keeper, peer.to_string()).await?;
             Ok(Identity::added(introduction.cluster, introduction.member, name, *peer))

@@ -1,5 +1,5 @@
-//! `habemus demo`, `lab`, `serve`, `lock` and its siblings: the demo, the lab, the service and its clients. They
-//! are programs of their own, for they are built from much that nothing else here needs.
+//! `habemus serve`, `lock`, `elect`, `backup` and their siblings: the service and its clients. They are
+//! programs of their own, for they are built from much that nothing else here needs.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;

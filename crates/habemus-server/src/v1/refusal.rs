@@ -37,9 +37,9 @@ impl From<StoreError> for Refusal {
         let code = match error {
             StoreError::SessionNotFound(_) => ErrorCode::SessionNotFound,
             StoreError::NotOwner => ErrorCode::NotOwner,
+            StoreError::Auth(_) => ErrorCode::PermissionDenied,
             StoreError::Busy => ErrorCode::Held,
             StoreError::OtherMode(_) => ErrorCode::OtherMode,
-            StoreError::Auth(_) => ErrorCode::PermissionDenied,
             _ => ErrorCode::InvalidArgument,
         };
         Refusal { code, message: error.to_string() }
