@@ -200,7 +200,10 @@ mod tests {
         let flood = tokio::time::timeout(Duration::from_millis(10), handle.tell(propose(put())));
         assert!(flood.await.is_err(), "and for no more");
         let renewal = Command::RenewSessions(vec![SessionId(1)]);
-        assert!(handle.tell(propose(Command::As(Author::Member, renewal.into()))).await.is_ok());
-        assert!(handle.tell(Input::Persisted(1)).await.is_ok());
+        let renewal = propose(Command::As(Author::Member, renewal.into()));
+        for input in [renewal, Input::Persisted(1)] {
+            let told = tokio::time::timeout(Duration::from_secs(30), handle.tell(input)).await;
+            assert!(told.is_ok_and(|told| told.is_ok()), "it has a way of its own");
+        }
     }
 }
