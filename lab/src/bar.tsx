@@ -1,9 +1,10 @@
 // The top: what is looked at, and what can be taken along.
 import { useState } from "preact/hooks";
+import { FIRST } from "./client";
 import type { Lab } from "./lab";
 
 export function Bar({ lab }: { lab: Lab }) {
-  const { frame, texts, exhibits, algorithms, exhibit, language } = lab.state;
+  const { frame, texts, exhibits, algorithms, exhibit, language, exercises, course, solved } = lab.state;
   const [own, setOwn] = useState<{ name: string; processes: number; seed: number } | null>(null);
   const problems = [...new Set(algorithms.map(([, problem]) => problem))];
   const seed = own?.seed ?? frame?.seed ?? 1;
@@ -26,7 +27,6 @@ export function Bar({ lab }: { lab: Lab }) {
     <header class="bar">
       <h1><span class="crown" aria-hidden="true">♛</span> habemus <small>{texts["lab"]}</small></h1>
       <label class="field wide">
-        <span>{texts["exhibit"]}</span>
         <select
           name="exhibit"
           aria-label={texts["exhibit"]}
@@ -43,8 +43,14 @@ export function Bar({ lab }: { lab: Lab }) {
           ))}
         </select>
       </label>
-      <label class="field">
-        <span>{texts["algorithm"]}</span>
+      <label class="field exercise">
+        <select name="exercise" aria-label={texts["course"]} value={course?.name ?? ""}
+          onChange={(event) => void lab.ask(event.currentTarget.value ? { wish: "open", exercise: event.currentTarget.value } : { wish: "open", link: `#${FIRST}` })}>
+          <option value="">{course ? texts["leave"] : `${texts["course"]} …`}</option>
+          {exercises.map(([name, title]) => <option key={name} value={name}>{`${solved.includes(name) ? "✓ " : ""}${title}`}</option>)}
+        </select>
+      </label>
+      <label class="field algorithm">
         <select name="algorithm" aria-label={texts["algorithm"]} value={name} onChange={(event) => begin({ name: event.currentTarget.value })}>
           {problems.map((problem) => (
             <optgroup key={problem} label={problem}>
@@ -57,7 +63,7 @@ export function Bar({ lab }: { lab: Lab }) {
       </label>
       <label class="field small">
         <span>{texts["processes"]}</span>
-        <input name="processes" aria-label={texts["processes"]} type="number" min="1" max="64" value={processes}
+        <input name="processes" aria-label={texts["processes"]} type="number" min="1" max="512" value={processes}
           onChange={(event) => begin({ processes: Number(event.currentTarget.value) || 5 })} />
       </label>
       <label class="field small">
@@ -67,6 +73,8 @@ export function Bar({ lab }: { lab: Lab }) {
       </label>
       <div class="tools">
         <button class="primary" name="share" onClick={() => void lab.copyLink()}>{texts["share"]}</button>
+        <button name="search-open" aria-label={texts["search"]} title={`${texts["search"]} (/)`} onClick={() => lab.set({ searching: true })}>⌕</button>
+        <button name="teacher" aria-label={texts["teacher"]} title={texts["teacher"]} onClick={() => lab.set({ teaching: true })}>⚑</button>
         <button name="language" lang={language === "en" ? "pt" : "en"} onClick={() => void lab.speak(language === "en" ? "pt" : "en")}>
           {texts["language"]}
         </button>

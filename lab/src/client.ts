@@ -51,9 +51,9 @@ export class Client {
     this.crashed(answer);
   }
 
-  ask(wish: Wish | "panic"): Promise<Answer> {
+  ask(wish: Wish | "panic" | "memory"): Promise<Answer> {
     const id = this.next++;
-    const text = wish === "panic" ? wish : JSON.stringify(wish);
+    const text = typeof wish === "string" ? wish : JSON.stringify(wish);
     return new Promise((resolve) => {
       this.pending.set(id, { resolve, wish: text });
       this.worker.postMessage({ id, wish: text });

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { Lab } from "./lab";
 
-const KEYS = ["space", "arrows", "home", "digits", "menu", "crash", "pause", "events", "share"];
+const KEYS = ["space", "arrows", "home", "digits", "menu", "crash", "pause", "cut", "events", "why", "fork", "search", "share"];
 
 export function Help({ lab }: { lab: Lab }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -12,7 +12,7 @@ export function Help({ lab }: { lab: Lab }) {
     <dialog ref={dialog} class="help" aria-label={texts["keys"]} onClose={() => lab.set({ help: false })}>
       <h2>{texts["keys"]}</h2>
       <ul>{KEYS.map((key) => <li key={key}>{texts[`key-${key}`]}</li>)}</ul>
-      <p>{texts["draw"]}</p>
+      <p>{texts["draw"]} {texts["drag"]}</p>
       <button onClick={() => dialog.current?.close()}>{texts["cancel"]}</button>
     </dialog>
   );

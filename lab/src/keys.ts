@@ -5,7 +5,7 @@ import { openMenu } from "./menu";
 export function keys(lab: Lab, event: KeyboardEvent) {
   const target = event.target as HTMLElement;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Escape") return lab.set({ menu: null, help: false, toast: null });
+  if (event.key === "Escape") return lab.set({ menu: null, help: false, toast: null, searching: false });
   if (target.matches("input:not([type=range]), select, textarea, [role=menuitem]")) return;
   const { frame, selected } = lab.state;
   if (!frame) return;
@@ -40,6 +40,21 @@ export function keys(lab: Lab, event: KeyboardEvent) {
       break;
     case "p":
       onSelected("pause", "resume", !process?.paused);
+      break;
+    case "x": {
+      const cut = process?.actions.find(([act]) => act.startsWith("cut ") || act.startsWith("heal "));
+      if (cut) void lab.act(cut[0]);
+      break;
+    }
+    case "f":
+      void lab.ask({ wish: "fork" });
+      break;
+    case "w":
+      document.querySelector<HTMLElement>(".why-title")?.scrollIntoView({ block: "center" });
+      document.querySelector<HTMLElement>(".why-title")?.focus();
+      break;
+    case "/":
+      lab.set({ searching: true });
       break;
     case "s":
       void lab.copyLink();

@@ -1,6 +1,6 @@
 // What the page knows, and what it asks of the engine. Everything that is decided is decided there.
 import { Client, FIRST } from "./client";
-import type { Action, Answer, Cone, Frame, Wish } from "./model";
+import type { Action, Answer, CheckAnswer, Cone, CourseView, DiagramView, Frame, Wish } from "./model";
 
 export interface Menu {
   x: number;
@@ -20,13 +20,36 @@ export interface State {
   selected: number | null;
   playing: boolean;
   speed: number;
-  background: boolean;
+  view: DiagramView;
+  exercises: [string, string][];
+  course: CourseView | null;
+  /// The exercises that were solved in this browser.
+  solved: string[];
+  /// Parts of the page that a link hides.
+  hide: string[];
+  check: { answer: CheckAnswer; limit: number } | "loading" | null;
+  editing: string | null;
+  teaching: boolean;
+  searching: boolean;
+  /// What real nodes said.
+  replies: string[];
   menu: Menu | null;
   toast: string | null;
   help: boolean;
   cone: Cone | null;
   /// Counts whatever changes what the diagram shows.
   revision: number;
+}
+
+/// Progress is kept in this browser and goes nowhere else.
+const SOLVED = "habemus-solved";
+
+function remembered(): string[] {
+  try {
+    return JSON.parse(localStorage.getItem(SOLVED) ?? "[]") as string[];
+  } catch {
+    return [];
+  }
 }
 
 export class Lab {
@@ -40,7 +63,16 @@ export class Lab {
     selected: null,
     playing: false,
     speed: 2,
-    background: false,
+    view: { axis: "order", background: false, hidden: [], processes: [] },
+    exercises: [],
+    course: null,
+    solved: remembered(),
+    hide: [],
+    check: null,
+    editing: null,
+    teaching: false,
+    searching: false,
+    replies: [],
     menu: null,
     toast: null,
     help: false,
@@ -53,6 +85,9 @@ export class Lab {
   private sharing = 0;
   private busy = false;
   private written = "";
+  private checker: Worker | null = null;
+  /// What shows real nodes that this page may speak to them.
+  private token = "";
 
   constructor() {
     this.client = new Client((answer) => {
@@ -74,12 +109,50 @@ export class Lab {
     const exhibits = await (await fetch(new URL("exhibits.json", import.meta.url))).json();
     this.take(await this.client.introduce({ wish: "exhibits", exhibits }));
     if (navigator.language.startsWith("pt")) this.take(await this.client.ask({ wish: "speak", language: "pt" }));
+    const token = /^#live=([\w-]+)/.exec(location.hash)?.[1];
+    if (token) return this.watch(token);
     await this.follow(location.hash || `#${FIRST}`);
     // What the address is by now may be what the page has written meanwhile.
     window.addEventListener("hashchange", ({ newURL }) => {
       const link = new URL(newURL).hash;
       if (link.slice(1) !== this.written) void this.follow(link);
     });
+  }
+
+  /// Watches real nodes: whatever they record comes as it happens.
+  private async watch(token: string) {
+    this.token = token;
+    await this.ask({ wish: "open", live: null });
+    const source = new EventSource(`live?token=${token}`);
+    let lines: string[] = [];
+    source.onmessage = ({ data }) => {
+      // What comes within a moment is shown at once.
+      lines.push(data as string);
+      if (lines.length === 1) {
+        window.setTimeout(() => {
+          const all = lines;
+          lines = [];
+          if (all.length > 0) void this.ask({ wish: "records", lines: all });
+        }, 60);
+      }
+    };
+    // An earlier record has changed: all of them come again.
+    source.addEventListener("anew", () => {
+      lines = [];
+      void this.client.ask({ wish: "open", live: null });
+    });
+    source.onerror = () => {
+      source.close();
+      this.say(this.state.texts["live-over"] ?? "");
+    };
+  }
+
+  /// Says something to real nodes, in the words of the console.
+  async tell(words: string) {
+    this.set({ menu: null });
+    const answer = await fetch(`tell?token=${this.token}`, { method: "POST", body: words });
+    const said = (await answer.text()).trim();
+    this.set({ replies: [...this.state.replies.slice(-30), `> ${words}`, ...(said ? [said] : [])] });
   }
 
   private async follow(link: string) {
@@ -98,7 +171,19 @@ export class Lab {
     if (answer.exhibits) change.exhibits = answer.exhibits;
     if (answer.algorithms) change.algorithms = answer.algorithms;
     if (answer.exhibit !== undefined) change.exhibit = answer.exhibit;
+    if (answer.exercises) change.exercises = answer.exercises;
+    if (answer.hide) change.hide = answer.hide;
     if (answer.frame) {
+      // Whoever answers with a moment says, too, whether it belongs to an exercise.
+      change.course = answer.course ?? null;
+      if (answer.course?.solved && !this.state.solved.includes(answer.course.name)) {
+        change.solved = [...this.state.solved, answer.course.name];
+        try {
+          localStorage.setItem(SOLVED, JSON.stringify(change.solved));
+        } catch {
+          // Where nothing can be kept, it is known until the page is closed.
+        }
+      }
       change.frame = answer.frame;
       change.cone = null;
       change.selected = answer.frame.process?.id ?? null;
@@ -126,9 +211,12 @@ export class Lab {
     this.sharing = window.setTimeout(() => void this.link(), 200);
   }
 
-  private async link(): Promise<string> {
-    const { link } = await this.client.ask({ wish: "share" });
+  private async link(hide: string[] = []): Promise<string> {
+    if (this.state.frame?.recorded || this.state.frame?.live) return "";
+    const { link } = await this.client.ask({ wish: "share", hide });
     if (link) {
+      // What others do not see, whoever hides it does.
+      if (hide.length > 0) return link;
       this.client.link = link;
       this.written = link;
       history.replaceState(null, "", `#${link}`);
@@ -136,10 +224,12 @@ export class Lab {
     return link ?? "";
   }
 
-  async copyLink() {
-    await this.link();
+  async copyLink(hide: string[] = []) {
+    const link = await this.link(hide);
     try {
-      await navigator.clipboard.writeText(location.href);
+      const address = new URL(location.href);
+      if (link) address.hash = link;
+      await navigator.clipboard.writeText(address.href);
     } catch {
       // Where there is no clipboard, the address bar has it.
     }
@@ -156,8 +246,9 @@ export class Lab {
     return this.ask({ wish: "seek", to });
   }
 
-  act(text: string) {
+  act(text: string): Promise<unknown> {
     this.stop();
+    if (this.state.frame?.live) return this.tell(text);
     this.set({ menu: null });
     return this.ask({ wish: "act", text });
   }
@@ -203,7 +294,7 @@ export class Lab {
     await this.ask({ wish: "speak", language });
   }
 
-  async download(format: "scenario" | "trace") {
+  async download(format: string) {
     const { file } = await this.client.ask({ wish: "file", format });
     if (!file) return;
     const link = document.createElement("a");
@@ -214,7 +305,38 @@ export class Lab {
   }
 
   async openFile(file: File) {
-    await this.ask({ wish: "open", toml: await file.text() });
+    const text = await file.text();
+    await this.ask({ wish: "open", [file.name.endsWith(".jsonl") ? "trace" : "toml"]: text });
+  }
+
+  async edit() {
+    const { file } = await this.client.ask({ wish: "file", format: "scenario" });
+    if (file) this.set({ editing: file[1] });
+  }
+
+  look(view: Partial<DiagramView>) {
+    this.set({ view: { ...this.state.view, ...view }, revision: this.state.revision + 1 });
+  }
+
+  /// Lets the checker look at every run; it is fetched when it is first wanted.
+  async check(question: Record<string, unknown>, limit: number) {
+    this.cancelCheck();
+    const { file } = await this.client.ask({ wish: "file", format: "scenario" });
+    if (!file) return;
+    this.set({ check: "loading" });
+    const checker = new Worker(new URL("checker.js", import.meta.url), { type: "module" });
+    this.checker = checker;
+    checker.onmessage = (event: MessageEvent<string>) => {
+      if (this.checker === checker) this.set({ check: { answer: JSON.parse(event.data) as CheckAnswer, limit } });
+    };
+    const wish = { wish: "check", toml: file[1], "max-states": limit, language: this.state.language, ...question };
+    checker.postMessage(JSON.stringify(wish));
+  }
+
+  cancelCheck() {
+    this.checker?.terminate();
+    this.checker = null;
+    this.set({ check: null });
   }
 
   async cone(event: number, from: number, to: number) {

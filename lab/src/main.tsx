@@ -3,12 +3,14 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Bar } from "./bar";
 import { Diagram } from "./diagram";
+import { Editor, Search, Teacher } from "./dialogs";
 import { Help } from "./help";
 import { keys } from "./keys";
 import { Lab } from "./lab";
 import { ContextMenu } from "./menu";
 import { Network } from "./network";
 import { Panels } from "./panels";
+import { useSplitter } from "./splitter";
 import { Transport } from "./transport";
 
 const lab = new Lab();
@@ -24,7 +26,14 @@ function App() {
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
   }, []);
-  const { frame, texts, menu, toast, help } = lab.state;
+  const { frame, texts, menu, toast, help, hide, editing, teaching, searching } = lab.state;
+  const splitter = useSplitter(lab);
+  useEffect(() => {
+    // Whoever asks why on a phone wants to see it.
+    const onWhy = (event: KeyboardEvent) => event.key === "w" && setTab("panels");
+    window.addEventListener("keydown", onWhy);
+    return () => window.removeEventListener("keydown", onWhy);
+  }, []);
   const drop = (event: DragEvent) => {
     event.preventDefault();
     const file = event.dataTransfer?.files[0];
@@ -36,20 +45,24 @@ function App() {
     <div class="page" data-tab={tab} onDragOver={(event) => event.preventDefault()} onDrop={drop}>
       <Bar lab={lab} />
       <main>
-        <div class="stage">
+        <div class="stage" style={{ "--rows": splitter.rows }}>
           <Network lab={lab} frame={frame} />
           <Transport lab={lab} frame={frame} />
+          {splitter.bar}
           <nav class="tabs" role="tablist">
             {tabs.map(([name, words]) => (
               <button key={name} role="tab" aria-selected={tab === name} onClick={() => setTab(name)}>{words}</button>
             ))}
           </nav>
-          <Diagram lab={lab} frame={frame} />
+          {!hide.includes("diagram") && <Diagram lab={lab} frame={frame} />}
         </div>
         <Panels lab={lab} frame={frame} />
       </main>
       {menu && <ContextMenu lab={lab} menu={menu} />}
       {help && <Help lab={lab} />}
+      {editing !== null && <Editor lab={lab} text={editing} />}
+      {teaching && <Teacher lab={lab} />}
+      {searching && <Search lab={lab} />}
       <div class="said" role="status" aria-live="polite">{frame.said}</div>
       {toast && <div class="toast" role="alert" onClick={() => lab.set({ toast: null })}>{toast}</div>}
     </div>
@@ -57,5 +70,11 @@ function App() {
 }
 
 render(<App />, document.getElementById("lab")!);
-// For tests: what the page would do if its engine stopped.
-Object.assign(window, { habemusLab: { panic: () => lab.client.ask("panic") } });
+// For tests and measurements: what the page would do if its engine stopped, and how much memory it holds.
+Object.assign(window, {
+  habemusLab: {
+    panic: () => lab.client.ask("panic"),
+    memory: async () => (await lab.client.ask("memory")).bytes,
+    file: async (format: string) => (await lab.client.ask({ wish: "file", format })).file?.[1],
+  },
+});

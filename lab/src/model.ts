@@ -47,6 +47,7 @@ export interface NextView {
 
 export interface PropertyView {
   name: string;
+  title: string;
   demand: string;
   verdict: "holds" | "violated" | "open" | "does-not-apply";
   promised: boolean;
@@ -101,6 +102,9 @@ export interface Frame {
   marks: { event: number; kind: "fault" | "violation" | "hand" | "result" }[];
   fingerprint: string;
   said: string;
+  recorded: boolean;
+  live: boolean;
+  cycle: number | null;
 }
 
 export interface Mark {
@@ -111,6 +115,8 @@ export interface Mark {
 
 export interface Row {
   event: number;
+  top: number;
+  silence: string | null;
   time: string;
   words: string;
   by_hand: boolean;
@@ -118,16 +124,27 @@ export interface Row {
 }
 
 export interface Arrow {
-  message: number;
-  from: [row: number, column: number];
-  to: [row: number, column: number];
+  sender: number;
+  number: number;
+  event: number;
+  from: [top: number, column: number];
+  to: [top: number, column: number];
   end: "arrived" | "lost" | "on-its-way";
   kind: string;
   label: string;
 }
 
+export interface DiagramView {
+  axis: "order" | "time";
+  background: boolean;
+  hidden: string[];
+  processes: number[];
+}
+
 export interface Rows {
   columns: number[];
+  kinds: string[];
+  height: number;
   total: number;
   hidden: number;
   first: number;
@@ -141,9 +158,48 @@ export interface Cone {
   future: number[];
 }
 
+export interface CourseView {
+  name: string;
+  title: string;
+  text: string;
+  wanted: string;
+  budget: [words: string, count: number][];
+  change: string[];
+  hints: string[];
+  more: boolean;
+  solved: boolean;
+  objections: string[];
+  question: { text: string; choices: string[] } | null;
+  said: [right: boolean, because: string] | null;
+  questions: [all: number, answered: number];
+}
+
+export interface CheckLine {
+  name: string;
+  title: string;
+  demand: string;
+  verdict: "holds" | "violated" | "not-found" | "not-covered" | "does-not-apply";
+  promised: boolean;
+  explanation: string;
+  steps: number | null;
+  scenario: string | null;
+  trace: string | null;
+}
+
+export interface CheckAnswer {
+  states: number;
+  done: boolean;
+  result?: { complete: boolean; states: number; depth: number; properties: CheckLine[] };
+  error?: string;
+}
+
 export interface Answer {
   frame?: Frame;
   rows?: Rows;
+  top?: number;
+  exercises?: [name: string, title: string][];
+  course?: CourseView;
+  hide?: string[];
   cone?: Cone;
   link?: string;
   file?: [name: string, text: string];
@@ -154,6 +210,7 @@ export interface Answer {
   exhibit?: string;
   done?: boolean;
   error?: string;
+  bytes?: number;
 }
 
 export type Wish = { wish: string } & Record<string, unknown>;

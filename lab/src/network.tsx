@@ -14,7 +14,7 @@ const SIGNS: Record<ProcessView["status"], string> = {
 type Point = { x: number; y: number };
 
 export function Network({ lab, frame }: { lab: Lab; frame: Frame }) {
-  const { texts, background } = lab.state;
+  const { texts, view: { background } } = lab.state;
   const picture = useRef<SVGSVGElement>(null);
   const [stroke, setStroke] = useState<{ from: Point; to: Point } | null>(null);
   const [size, setSize] = useState({ width: 800, height: 400 });
@@ -39,7 +39,7 @@ export function Network({ lab, frame }: { lab: Lab; frame: Frame }) {
     const next = places[(number + 1) % places.length]!;
     return next === one ? 1000 : Math.hypot(next.x - one.x, next.y - one.y);
   });
-  const radius = Math.max(5, Math.min(25, size.height / 11, 0.42 * Math.min(...apart)));
+  const radius = Math.max(frame.size > 64 ? 2.5 : 5, Math.min(25, size.height / 11, 0.42 * Math.min(...apart)));
   const point = (event: PointerEvent): Point => {
     const box = picture.current!.getBoundingClientRect();
     return { x: event.clientX - box.x, y: event.clientY - box.y };
@@ -62,6 +62,7 @@ export function Network({ lab, frame }: { lab: Lab; frame: Frame }) {
     onPointerCancel: () => setStroke(null),
   };
   const shown = frame.messages.filter((message) => background || !message.background);
+  const dots = frame.size > 64;
   const parted = frame.links.some((link) => link.cut);
   return (
     <section class="network" aria-label={texts["network"]}>
@@ -73,7 +74,7 @@ export function Network({ lab, frame }: { lab: Lab; frame: Frame }) {
         </defs>
         {frame.links.map((link) => <Link key={`${link.from}-${link.to}`} lab={lab} link={link} at={at} radius={radius} />)}
         {[...at.values()].map((process) => (
-          <Process middle={size.height / 2} key={process.id} lab={lab} process={process} radius={radius} selected={lab.state.selected === process.id} />
+          <Process dot={dots} middle={size.height / 2} key={process.id} lab={lab} process={process} radius={radius} selected={lab.state.selected === process.id} />
         ))}
         {shown.map((message, place) => (
           <Message key={`${message.number}-${place}`} lab={lab} message={message} at={at} radius={radius} small={frame.size > 12}
@@ -81,9 +82,9 @@ export function Network({ lab, frame }: { lab: Lab; frame: Frame }) {
         ))}
         {stroke && <line class="stroke" x1={stroke.from.x} y1={stroke.from.y} x2={stroke.to.x} y2={stroke.to.y} />}
       </svg>
-      {frame.title && <p class="title" lang="en">{frame.title}</p>}
-      <p class="hint">{texts["draw"]}</p>
-      {parted && <button class="heal" name="heal" onClick={() => void lab.act("heal")}>{texts["heal"]}</button>}
+      {frame.title && <p class="title">{frame.title}</p>}
+      <p class="hint">{texts[frame.recorded ? "recorded" : "draw"]}</p>
+      {parted && !frame.recorded && <button class="heal" name="heal" onClick={() => void lab.act("heal")}>{texts["heal"]}</button>}
     </section>
   );
 }
@@ -122,13 +123,13 @@ function onMenu(open: (at: Element) => void, click: (at: Element) => void = open
   };
 }
 
-function Process({ lab, process, radius, selected, middle }: {
-  lab: Lab; process: ProcessView; radius: number; selected: boolean; middle: number;
+function Process({ lab, process, radius, selected, middle, dot }: {
+  lab: Lab; process: ProcessView; radius: number; selected: boolean; middle: number; dot: boolean;
 }) {
   const { id, x, y, up, paused, status, words, touched, actions } = process;
   const menu = onMenu(
     (at) => {
-      void lab.select(id).then(() => openMenu(lab, at, actions, String(id), words));
+      void lab.select(id).then(() => actions.length > 0 && openMenu(lab, at, actions, String(id), words));
     },
     () => void lab.select(selected ? null : id),
   );
@@ -139,7 +140,8 @@ function Process({ lab, process, radius, selected, middle }: {
       aria-label={`${id}: ${words}`} aria-pressed={selected} {...menu}>
       <circle class="ring" r={radius + 5} />
       <circle class="body" r={radius} />
-      <text class="id" style={{ fontSize: `${Math.min(16, radius * 0.75)}px` }}>{id}</text>
+      {dot && <title>{`${id}: ${words}`}</title>}
+      {(!dot || selected) && <text class="id" y={dot ? -radius - 10 : 0} style={{ fontSize: `${dot ? 13 : Math.min(16, radius * 0.75)}px` }}>{id}</text>}
       {radius > 12 && up && SIGNS[status] && <text class="sign" x={radius * 0.78} y={-radius * 0.72}>{SIGNS[status]}</text>}
       {radius > 12 && !up && <text class="sign" x={radius * 0.78} y={-radius * 0.72}>✕</text>}
       {radius > 12 && paused && <text class="sign" x={-radius * 0.78} y={-radius * 0.72}>❚❚</text>}

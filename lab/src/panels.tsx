@@ -1,18 +1,26 @@
 // What there is to know: properties, cost, the process that is selected, what may come next, branches, files.
+import { Check } from "./check";
+import { Console } from "./console";
+import { Course } from "./course";
 import type { Lab } from "./lab";
 import type { Frame, Variable } from "./model";
 
 const VERDICTS = { holds: "✓", violated: "✗", open: "○", "does-not-apply": "–" } as const;
 
 export function Panels({ lab, frame }: { lab: Lab; frame: Frame }) {
+  const { course, hide, texts } = lab.state;
+  const shows = (part: string) => !hide.includes(part);
   return (
-    <aside class="panels" aria-label={lab.state.texts["panels"]}>
-      <Properties lab={lab} frame={frame} />
-      <Cost lab={lab} frame={frame} />
-      <Selected lab={lab} frame={frame} />
-      <Next lab={lab} frame={frame} />
+    <aside class="panels" aria-label={texts["panels"]}>
+      {course && <Course lab={lab} course={course} />}
+      {frame.live && <Console lab={lab} />}
+      {shows("properties") && frame.properties.length > 0 && <Properties lab={lab} frame={frame} />}
+      {shows("cost") && <Cost lab={lab} frame={frame} />}
+      {shows("process") && <Selected lab={lab} frame={frame} />}
+      {shows("next") && !frame.recorded && !frame.live && !course?.question && <Next lab={lab} frame={frame} />}
       <Branches lab={lab} frame={frame} />
-      <Files lab={lab} frame={frame} />
+      {shows("check") && !frame.recorded && !frame.live && <Check lab={lab} frame={frame} />}
+      {shows("files") && <Files lab={lab} frame={frame} />}
     </aside>
   );
 }
@@ -28,10 +36,10 @@ function Properties({ lab, frame }: { lab: Lab; frame: Frame }) {
             <details open={property.verdict === "violated"}>
               <summary>
                 <span class="verdict" role="img" aria-label={texts[property.verdict]}>{VERDICTS[property.verdict]}</span>
-                <b>{property.name}</b>
+                <b>{property.title}</b>
                 <small>{texts[property.promised ? "promised" : "unpromised"]}</small>
               </summary>
-              <p>{property.demand}</p>
+              {property.demand && <p>{property.demand}</p>}
               {property.explanation && <p class="explanation">{property.explanation}</p>}
             </details>
             {property.event !== null && <button class="quiet" onClick={() => void lab.seek(property.event!)}>{texts["jump"]}</button>}
@@ -56,7 +64,7 @@ function Cost({ lab, frame }: { lab: Lab; frame: Frame }) {
         </div>
       )}
       <p class="kinds">{kinds.map(([kind, count]) => <span key={kind}>{kind} <b>{count}</b></span>)}</p>
-      {cost && <p class="theory" lang="en">{cost}</p>}
+      {cost && <p class="theory">{cost}</p>}
     </section>
   );
 }
@@ -68,7 +76,7 @@ function Selected({ lab, frame }: { lab: Lab; frame: Frame }) {
   return (
     <section class="panel selected-process" data-selected={process.id}>
       <h2>{texts["process"]} {process.id} <small>{process.status}</small></h2>
-      <h3>{texts["why"]}</h3>
+      {process.why.length > 0 && <h3 class="why-title" tabindex={-1}>{texts["why"]}</h3>}
       <ul class="why">
         {process.why.map((reason) => (
           <li key={reason.text}>
@@ -110,7 +118,7 @@ function Value({ variable }: { variable: Variable }) {
 }
 
 function Next({ lab, frame }: { lab: Lab; frame: Frame }) {
-  const { texts, background } = lab.state;
+  const { texts, view: { background } } = lab.state;
   const next = frame.next.filter((event) => background || !event.background);
   return (
     <section class="panel">
@@ -155,13 +163,19 @@ function Files({ lab, frame }: { lab: Lab; frame: Frame }) {
   return (
     <section class="panel files">
       <h2>{texts["files"]}</h2>
-      <button name="scenario" onClick={() => void lab.download("scenario")}>{texts["scenario"]} .toml</button>
+      {!frame.recorded && !frame.live && <>
+        <button name="scenario" onClick={() => void lab.download("scenario")}>{texts["scenario"]} .toml</button>
+        <button name="edit" onClick={() => void lab.edit()}>{texts["edit"]}</button>
+      </>}
       <button name="trace" onClick={() => void lab.download("trace")}>{texts["trace"]} .jsonl</button>
+      {["svg", "mermaid", "shiviz"].map((format) => (
+        <button key={format} name={format} onClick={() => void lab.download(format)}>{format === "svg" ? "SVG" : format === "mermaid" ? "Mermaid" : "ShiViz"}</button>
+      ))}
       <label class="file">
         {texts["open-file"]}
-        <input type="file" accept=".toml" onChange={(event) => event.currentTarget.files?.[0] && void lab.openFile(event.currentTarget.files[0])} />
+        <input type="file" accept=".toml,.jsonl" onChange={(event) => event.currentTarget.files?.[0] && void lab.openFile(event.currentTarget.files[0])} />
       </label>
-      <p class="fingerprint">{texts["fingerprint"]} <code>{frame.fingerprint}</code></p>
+      {frame.fingerprint && <p class="fingerprint">{texts["fingerprint"]} <code>{frame.fingerprint}</code></p>}
     </section>
   );
 }

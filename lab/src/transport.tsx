@@ -38,6 +38,7 @@ export function Transport({ lab, frame }: { lab: Lab; frame: Frame }) {
           {frame.marks.map((mark, place) => (
             <i key={place} class={mark.kind} style={{ left: `${(100 * mark.event) / known}%` }} />
           ))}
+          {frame.cycle !== null && <i class="cycle" style={{ left: `${(100 * frame.cycle) / known}%`, width: `${100 - (100 * frame.cycle) / known}%` }} />}
         </div>
       </div>
       <output class="where" title={texts["known"]}>
@@ -49,7 +50,7 @@ export function Transport({ lab, frame }: { lab: Lab; frame: Frame }) {
           {SPEEDS.map((value) => <option key={value} value={value}>{value}/s</option>)}
         </select>
       </label>
-      <p class="moment" data-over={frame.over !== null}>{frame.over ? `■ ${frame.over}` : frame.said}</p>
+      <p class="moment" data-over={frame.over !== null}>{frame.over ? `■ ${frame.over}` : frame.said}{frame.cycle !== null && frame.cursor >= frame.cycle && <em class="cycle-words"> ↻ {texts["cycle"]}</em>}</p>
     </section>
   );
 }

@@ -5,6 +5,7 @@ use clap::Command;
 /// What 0, 1, 2 and 3 mean, by command; where nothing is said, the command never ends so.
 const EXIT_CODES: &[(&str, [&str; 4])] = &[
     ("list", ["shown", "", "bad input", ""]),
+    ("exercise", ["shown, or solved", "not solved", "bad input", ""]),
     ("run", ["as expected", "not as expected", "bad input", "open: cut off too early, or interrupted"]),
     ("sweep", ["all as expected", "some not", "bad input", "none failed, some are open; or interrupted"]),
     ("check", ["every checked property holds", "one is violated", "bad input", "incomplete, or interrupted"]),
@@ -29,13 +30,22 @@ const EXIT_CODES: &[(&str, [&str; 4])] = &[
     ("node", ["stopped as told", "could not go on", "bad input", ""]),
     ("cluster", ["as expected", "not as expected", "bad input", "open: cut off too early, or interrupted"]),
     ("certs", ["written", "", "bad input", ""]),
+    ("demo", ["all is as it must be", "something is not", "bad input", "interrupted"]),
+    ("lab", ["stopped as told", "could not go on", "bad input", ""]),
     ("serve", ["stopped as told", "could not go on", "bad input", ""]),
     ("lock", ["the program's own code; 123 to 127 see docs/service.md", "", "bad input", ""]),
     ("elect", ["the program's own code; 123 to 127 see docs/service.md", "", "bad input", ""]),
+    ("semaphore", ["the program's own code; 123 to 127 see docs/service.md", "", "bad input", ""]),
+    ("member", ["done; 125 not", "", "bad input", ""]),
+    ("move-leader", ["done; 125 not", "", "bad input", ""]),
+    ("backup", ["written; 125 the service does not answer", "the file cannot be written", "bad input", ""]),
+    ("restore", ["made", "not made", "bad input", ""]),
+    ("bench", ["measured; 125 the service does not answer", "", "bad input", ""]),
     ("locks", ["shown", "", "bad input", ""]),
     ("leader", ["somebody leads", "nobody leads", "bad input", ""]),
     ("status", ["every member answers", "some do not", "bad input", ""]),
     ("draw", ["drawn", "", "bad input", ""]),
+    ("man", ["printed", "", "bad input", ""]),
     ("completions", ["printed", "", "bad input", ""]),
 ];
 

@@ -6,6 +6,7 @@ mod diagnostics;
 mod errata;
 mod error;
 mod exit_codes;
+mod help;
 mod interrupt;
 mod output;
 mod show;
@@ -18,16 +19,14 @@ use crate::error::CliError;
 
 /// Leader election and distributed mutual exclusion that one can watch, prove and run.
 #[derive(Parser)]
-#[command(name = "habemus", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "habemus", version = env!("HABEMUS_VERSION"), max_term_width = 100)]
+#[command(subcommand_required = true)]
 #[command(after_help = "Examples:
-  habemus list
+  habemus demo
   habemus run chang-roberts --ids 3,17,24,1,28,15,9,4 --start 17 --draw text
-  habemus run exhibits/s4-timeout-hurts.toml --draw svg --out hurts.svg
   habemus sweep bully --processes 5 --crash-rate 2/s --seeds 10000
   habemus check ricart-agrawala --processes 3
-  habemus cost chang-roberts --processes 2..65536
-  habemus cluster --processes 5 --algorithm bully
-  habemus serve
+  habemus lock orders -- ./nightly-job
 
 Exit codes: 0 it holds, 1 it does not, 2 bad input, 3 it could not be told;
 the help of each command says what that means for it.")]
@@ -38,8 +37,10 @@ struct Habemus {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Show the catalogue: every algorithm, or all about one.
+    /// Show the algorithms, all about one, or what a property means.
     List(commands::list::List),
+    /// Solve exercises about elections and locks, and have answers judged.
+    Exercise(commands::exercise::Solve),
     /// Run an algorithm or a scenario file in the simulator.
     Run(Box<commands::run::Run>),
     /// Run the same scenario under thousands of seeds, on all cores.
@@ -69,10 +70,16 @@ enum Command {
     /// Make certificates for mutual TLS between nodes, for development.
     #[cfg(feature = "nodes")]
     Certs(commands::certs::Certs),
-    /// Run a member of the service: locks, elections and sessions behind etcd's interface.
+    /// Tell the whole story in ten seconds, with real processes on this machine.
+    Demo(commands::service::External),
+    /// See algorithms run, and break them by hand, in a browser.
+    Lab(commands::service::External),
+    /// Run a member of the service: locks, elections and sessions.
     Serve(commands::service::External),
     /// Run a program while holding a lock of the service, or of etcd.
     Lock(commands::service::External),
+    /// Run a program while holding one of several permits of the service, or of etcd.
+    Semaphore(commands::service::External),
     /// Run a program while leading an election of the service, or of etcd.
     Elect(commands::service::External),
     /// Show who holds and who waits in the service.
@@ -81,8 +88,20 @@ enum Command {
     Leader(commands::service::External),
     /// Show how the members of the service are.
     Status(commands::service::External),
+    /// Show and change who belongs to the service's cluster.
+    Member(commands::service::External),
+    /// Let another member of the service lead.
+    MoveLeader(commands::service::External),
+    /// Write all of a running service to a file.
+    Backup(commands::service::External),
+    /// Make a new cluster of the service from a backup.
+    Restore(commands::service::External),
+    /// Measure how fast the service, or etcd, writes keys and hands locks over.
+    Bench(commands::service::External),
     /// Draw a recorded trace.
     Draw(commands::draw::Draw),
+    /// Print the manual page, or write those of all commands.
+    Man(commands::man::Man),
     /// Print completions for a shell.
     Completions(commands::completions::Completions),
 }
@@ -99,7 +118,12 @@ pub(crate) enum Outcome {
 
 fn main() -> ExitCode {
     diagnostics::install();
-    let command = exit_codes::explain(Habemus::command());
+    if std::env::args_os().len() <= 1 {
+        // Whoever closes the pipe has read enough.
+        let _ = output::print(help::FRONT_PAGE);
+        return ExitCode::SUCCESS;
+    }
+    let command = help::grouped(exit_codes::explain(Habemus::command()));
     let parsed = command.try_get_matches().and_then(|matches| Habemus::from_arg_matches(&matches));
     let command = match parsed {
         Ok(habemus) => habemus.command,
@@ -112,6 +136,7 @@ fn main() -> ExitCode {
     };
     let outcome = match command {
         Command::List(list) => list.execute(),
+        Command::Exercise(solve) => solve.execute(),
         Command::Run(run) => run.execute(),
         Command::Sweep(sweep) => sweep.execute(),
         Command::Check(check) => check.execute(),
@@ -128,13 +153,22 @@ fn main() -> ExitCode {
         Command::Cluster(cluster) => cluster.execute(),
         #[cfg(feature = "nodes")]
         Command::Certs(certs) => certs.execute(),
+        Command::Demo(external) => external.demo(),
+        Command::Lab(external) => external.lab(),
         Command::Serve(external) => external.serve(),
         Command::Lock(external) => external.ask("lock"),
         Command::Elect(external) => external.ask("elect"),
         Command::Locks(external) => external.ask("locks"),
         Command::Leader(external) => external.ask("leader"),
         Command::Status(external) => external.ask("status"),
+        Command::Semaphore(external) => external.ask("semaphore"),
+        Command::Member(external) => external.ask("member"),
+        Command::MoveLeader(external) => external.ask("move-leader"),
+        Command::Backup(external) => external.ask("backup"),
+        Command::Restore(external) => external.ask("restore"),
+        Command::Bench(external) => external.ask("bench"),
         Command::Draw(draw) => draw.execute(),
+        Command::Man(man) => man.execute(),
         Command::Completions(completions) => completions.execute(),
     };
     match outcome {
@@ -143,8 +177,9 @@ fn main() -> ExitCode {
         Ok(Outcome::Incomplete) => ExitCode::from(3),
         Err(CliError::ClosedPipe) => ExitCode::SUCCESS,
         Err(error) => {
+            let code = if matches!(error, CliError::Interrupted) { 3 } else { 2 };
             error.print();
-            ExitCode::from(2)
+            ExitCode::from(code)
         }
     }
 }

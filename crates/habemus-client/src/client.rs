@@ -14,8 +14,10 @@ use habemus_etcd::etcdserverpb::watch_request::RequestUnion;
 use habemus_etcd::mvccpb::KeyValue;
 use tokio_stream::StreamExt;
 use tonic::Streaming;
-use tonic::transport::{Channel, Endpoint};
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::Channel;
 
+use crate::credentials::{Badge, Credentials};
 use crate::error::ClientError;
 use crate::session::Session;
 
@@ -30,7 +32,11 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug)]
 pub struct Client {
     channel: Channel,
+    badge: Badge,
 }
+
+/// A connection that shows who the client is.
+pub type Connection = InterceptedService<Channel, Badge>;
 
 /// Who leads an election.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,14 +78,23 @@ impl Client {
     /// # Errors
     /// If there is none, or one is no address. Whether anybody answers shows later.
     pub fn connect<A: AsRef<str>>(addresses: impl IntoIterator<Item = A>) -> Result<Client, ClientError> {
+        Client::connect_as(addresses, &Credentials::default())
+    }
+
+    /// As [`connect`](Client::connect), with certificates or a password. If there are certificates, an address without
+    /// a scheme is one with TLS.
+    ///
+    /// # Errors
+    /// As there, and if the certificates are no good.
+    pub fn connect_as<A: AsRef<str>>(
+        addresses: impl IntoIterator<Item = A>,
+        credentials: &Credentials,
+    ) -> Result<Client, ClientError> {
         let mut endpoints = Vec::new();
         for address in addresses {
-            let address = address.as_ref();
-            let url = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
-            let endpoint =
-                Endpoint::from_shared(url).map_err(|_| ClientError::Address(address.to_owned()))?;
             endpoints.push(
-                endpoint
+                credentials
+                    .endpoint(address.as_ref())?
                     .connect_timeout(PATIENCE)
                     .tcp_nodelay(true)
                     .http2_keep_alive_interval(PATIENCE)
@@ -87,19 +102,36 @@ impl Client {
                     .keep_alive_while_idle(true),
             );
         }
-        match endpoints.as_slice() {
-            [] => Err(ClientError::NoAddress),
-            [one] => Ok(Client { channel: one.connect_lazy() }),
-            _ => Ok(Client { channel: Channel::balance_list(endpoints.into_iter()) }),
-        }
+        let channel = match endpoints.as_slice() {
+            [] => return Err(ClientError::NoAddress),
+            [one] => one.connect_lazy(),
+            _ => Channel::balance_list(endpoints.into_iter()),
+        };
+        Ok(Client { channel, badge: Badge::new(credentials) })
     }
 
     /// The connection, for calls of etcd's interface (the crate `habemus-etcd`) that have no name here.
-    pub fn channel(&self) -> Channel {
-        self.channel.clone()
+    /// Whoever has a password calls [`authenticate`](Client::authenticate) first.
+    pub fn channel(&self) -> Connection {
+        InterceptedService::new(self.channel.clone(), self.badge.clone())
     }
 
-    /// Opens a session that is renewed in the background for as long as it is kept. Seconds are counted in whole.
+    /// Gets a token for the user's password, unless there is one or no user was given. What is called by name here does
+    /// so by itself.
+    ///
+    /// # Errors
+    /// If the service refuses.
+    pub async fn authenticate(&self) -> Result<(), ClientError> {
+        self.badge.get(self.channel.clone()).await
+    }
+
+    /// Whether it may help to try again because the token had expired.
+    fn has_expired(&self, error: &ClientError) -> bool {
+        self.badge.is_refused(error)
+    }
+
+    /// Opens a session that is renewed in the background for as long as it is kept: of whole seconds on habemus and on etcd,
+    /// or of any number of milliseconds from 100 on, which etcd does not have.
     ///
     /// # Errors
     /// If the service refuses.
@@ -168,20 +200,39 @@ impl Client {
         Observation { client: self.clone(), name: name.to_owned(), last: None, watching: None }
     }
 
+    /// Writes a key. If the connection breaks, it may be written twice.
+    ///
+    /// # Errors
+    /// If the service refuses.
+    pub async fn put(&self, key: impl Into<Bytes>, value: impl Into<Bytes>) -> Result<(), ClientError> {
+        let request = rpc::PutRequest { key: key.into(), value: value.into(), ..Default::default() };
+        self.retried(|| async { Ok(self.kv().put(request.clone()).await?) }).await.map(drop)
+    }
+
+    /// What a key is now, if it is there.
+    ///
+    /// # Errors
+    /// If the service refuses.
+    pub async fn get(&self, key: impl Into<Bytes>) -> Result<Option<Bytes>, ClientError> {
+        let request = rpc::RangeRequest { key: key.into(), ..Default::default() };
+        Ok(self.range(request).await?.kvs.into_iter().next().map(|kv| kv.value))
+    }
+
     /// What the member that answers says of itself.
     ///
     /// # Errors
     /// If the service refuses.
     pub async fn status(&self) -> Result<rpc::StatusResponse, ClientError> {
+        self.authenticate().await?;
         let mut client = MaintenanceClient::new(self.channel());
         Ok(client.status(rpc::StatusRequest {}).await?.into_inner())
     }
 
-    pub(crate) fn kv(&self) -> KvClient<Channel> {
+    pub(crate) fn kv(&self) -> KvClient<Connection> {
         KvClient::new(self.channel()).max_decoding_message_size(usize::MAX)
     }
 
-    pub(crate) fn leases(&self) -> LeaseClient<Channel> {
+    pub(crate) fn leases(&self) -> LeaseClient<Connection> {
         LeaseClient::new(self.channel())
     }
 
@@ -196,8 +247,12 @@ impl Client {
     ) -> Result<T, ClientError> {
         let mut attempt = 1;
         loop {
-            match call().await {
-                Err(error) if error.is_transient() && attempt < ATTEMPTS => {
+            let answer = match self.authenticate().await {
+                Ok(()) => call().await,
+                Err(error) => Err(error),
+            };
+            match answer {
+                Err(error) if (error.is_transient() || self.has_expired(&error)) && attempt < ATTEMPTS => {
                     attempt += 1;
                     tokio::time::sleep(PAUSE).await;
                 }
@@ -206,15 +261,26 @@ impl Client {
         }
     }
 
-    /// Watches keys from a revision on.
-    pub(crate) async fn watch(
+    /// The same error; if it says so, the token has expired, and the next call gets another.
+    pub(crate) fn noticed(&self, error: ClientError) -> ClientError {
+        self.has_expired(&error);
+        error
+    }
+
+    /// Watches keys from a revision on, until the connection breaks.
+    pub(crate) async fn watch_once(
         &self,
         create: rpc::WatchCreateRequest,
     ) -> Result<Streaming<rpc::WatchResponse>, ClientError> {
         let request_union = Some(RequestUnion::CreateRequest(create));
         let requests = tokio_stream::iter([rpc::WatchRequest { request_union }]);
         let requests = requests.chain(tokio_stream::pending());
-        Ok(WatchClient::new(self.channel()).watch(requests).await?.into_inner())
+        self.authenticate().await?;
+        let mut client = WatchClient::new(self.channel()).max_decoding_message_size(usize::MAX);
+        match client.watch(requests).await {
+            Ok(watching) => Ok(watching.into_inner()),
+            Err(status) => Err(self.noticed(status.into())),
+        }
     }
 }
 
@@ -242,7 +308,7 @@ impl Observation {
                 let (key, range_end) = prefix(self.name.as_bytes());
                 let start_revision = revision + 1;
                 let create = rpc::WatchCreateRequest { key, range_end, start_revision, ..Default::default() };
-                self.watching = self.client.watch(create).await.ok();
+                self.watching = self.client.watch_once(create).await.ok();
             }
             self.wait().await;
         }

@@ -25,14 +25,19 @@
 
 mod client;
 mod clock;
+mod credentials;
 mod error;
 mod guard;
 mod queue;
 mod session;
+mod standing;
+mod watch;
 
-pub use client::{Client, Leader, Observation, Place};
+pub use client::{Client, Connection, Leader, Observation, Place};
 pub use clock::now;
+pub use credentials::{Badge, Credentials};
 pub use error::ClientError;
 pub use guard::Guard;
-pub use queue::Wait;
+pub use queue::{Mode, Wait};
 pub use session::Session;
+pub use watch::{KeyEvent, Watch};

@@ -2,9 +2,10 @@
 
 use habemus_scenario::{Action, Occasion, Scenario};
 use habemus_sim::{Stepper, stepper};
-use habemus_trace::{Happening, Record};
+use habemus_trace::Trace;
 
 use crate::error::LabError;
+use crate::history::History;
 
 /// Events between two states that are kept: to go back is to begin at one of them and go on from there.
 const BETWEEN: u64 = 2_000;
@@ -21,25 +22,9 @@ pub struct Branch {
     acts: Vec<(u64, Action)>,
     /// As far as it is known.
     tip: Stepper,
-    /// What has happened.
-    records: Vec<Record>,
-    /// How many records there were after so many events.
-    after: Vec<u32>,
-    /// What became of each message, by number.
-    passages: Vec<Passage>,
+    history: History,
     /// States on the way, the first at the beginning.
     kept: Vec<Stepper>,
-}
-
-/// What became of a message: the records that tell of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Passage {
-    /// Of its sending.
-    pub sent: u32,
-    /// Of its first arrival.
-    pub delivered: Option<u32>,
-    /// Of its loss.
-    pub dropped: Option<u32>,
 }
 
 impl Branch {
@@ -60,10 +45,8 @@ impl Branch {
         acts.sort_by_key(|(events, _)| *events);
         let mut tip = stepper(&plain)?;
         let records = tip.take_records();
-        let (after, kept) = (vec![records.len() as u32], vec![tip.fork()]);
-        let passages = Vec::new();
-        let mut branch = Branch { parent: None, acts: Vec::new(), tip, records, after, passages, kept };
-        branch.follow(0);
+        let history = History::begin(plain.ids, records);
+        let mut branch = Branch { parent: None, acts: Vec::new(), history, kept: vec![tip.fork()], tip };
         for (events, action) in acts {
             branch.explore(events);
             branch.act(&action)?;
@@ -76,20 +59,22 @@ impl Branch {
     /// # Errors
     /// If it cannot be done.
     pub fn depart(&self, number: usize, events: u64, action: &Action) -> Result<Self, LabError> {
-        let mut tip = self.at(events);
-        tip.take_records();
-        let mut fork = Branch {
-            parent: Some((number, events)),
-            acts: self.acts.iter().filter(|(at, _)| *at < events).cloned().collect(),
-            records: self.records[..self.records_after(events)].to_vec(),
-            after: self.after[..=events as usize].to_vec(),
-            kept: self.kept.iter().filter(|kept| kept.events() <= events).map(Stepper::fork).collect(),
-            passages: Vec::new(),
-            tip,
-        };
-        fork.follow(0);
+        let mut fork = self.copy(number, events);
         fork.act(action)?;
         Ok(fork)
+    }
+
+    /// The same as far as so many events: another branch, in which nothing else has been done yet.
+    pub fn copy(&self, number: usize, events: u64) -> Self {
+        let mut tip = self.at(events);
+        tip.take_records();
+        Branch {
+            parent: Some((number, events)),
+            acts: self.acts.iter().filter(|(at, _)| *at < events).cloned().collect(),
+            history: self.history.until(events),
+            kept: self.kept.iter().filter(|kept| kept.events() <= events).map(Stepper::fork).collect(),
+            tip,
+        }
     }
 
     /// Does something at the end of what is known.
@@ -116,41 +101,15 @@ impl Branch {
     }
 
     fn note(&mut self) {
-        let before = self.records.len();
-        self.records.extend(self.tip.take_records());
-        self.follow(before);
-        self.after.push(self.records.len() as u32);
+        self.history.note(self.tip.take_records());
         if self.known().is_multiple_of(BETWEEN) {
             self.kept.push(self.tip.fork());
         }
     }
 
-    /// Follows the messages of the records from here on.
-    fn follow(&mut self, from: usize) {
-        for (place, record) in self.records.iter().enumerate().skip(from) {
-            let place = place as u32;
-            match &record.what {
-                Happening::Send { .. } => {
-                    self.passages.push(Passage { sent: place, delivered: None, dropped: None });
-                }
-                Happening::Deliver { message, .. } => {
-                    if let Some(passage) = self.passages.get_mut(*message as usize) {
-                        passage.delivered = passage.delivered.or(Some(place));
-                    }
-                }
-                Happening::Drop { message, .. } => {
-                    if let Some(passage) = self.passages.get_mut(*message as usize) {
-                        passage.dropped = passage.dropped.or(Some(place));
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// What became of each message, by number.
-    pub fn passages(&self) -> &[Passage] {
-        &self.passages
+    /// What has happened.
+    pub fn history(&self) -> &History {
+        &self.history
     }
 
     /// How many events are known.
@@ -207,47 +166,23 @@ impl Branch {
         &self.acts
     }
 
+    /// What has happened, as a trace.
+    ///
+    /// # Errors
+    /// If nothing was recorded.
+    pub fn trace(&self) -> Result<Trace, LabError> {
+        let header = self.tip.header().ok_or(LabError::Missing("trace"))?;
+        Ok(Trace { header, records: self.history.records().to_vec() })
+    }
+
+    /// What was done by hand with this event, if it was.
+    pub fn act_before(&self, event: u64) -> Option<String> {
+        let act = self.acts.iter().find(|(at, _)| at + 1 == event);
+        act.map(|(_, action)| action.to_string())
+    }
+
     /// The scenario with what was done by hand.
     pub fn scenario(&self) -> &Scenario {
         self.tip.scenario()
-    }
-
-    /// All records.
-    pub fn records(&self) -> &[Record] {
-        &self.records
-    }
-
-    /// How many records there were after so many events.
-    pub fn records_after(&self, events: u64) -> usize {
-        let place = (events as usize).min(self.after.len() - 1);
-        self.after[place] as usize
-    }
-
-    /// The records of one event; those of event 0 are of the beginning.
-    pub fn records_of(&self, event: u64) -> &[Record] {
-        let begin = if event == 0 { 0 } else { self.records_after(event - 1) };
-        &self.records[begin..self.records_after(event)]
-    }
-
-    /// With which event a record was written.
-    pub fn event_of(&self, record: usize) -> u64 {
-        self.after.partition_point(|after| *after as usize <= record) as u64
-    }
-
-    /// The first event after which this branch and another differ, if they do.
-    pub fn differs(&self, other: &Branch) -> Option<u64> {
-        let same = self.records.iter().zip(&other.records).take_while(|(one, other)| one == other).count();
-        if same == self.records.len() && same == other.records.len() {
-            return None;
-        }
-        Some(self.event_of(same).min(other.event_of(same)))
-    }
-
-    /// When properties were broken: which, and with which event.
-    pub fn violations(&self) -> impl Iterator<Item = (u64, &str)> {
-        self.records.iter().enumerate().filter_map(|(place, record)| match &record.what {
-            Happening::Violation { property, .. } => Some((self.event_of(place), property.as_str())),
-            _ => None,
-        })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::branch::Branch;
+use crate::history::History;
 
 /// The causal past and future of an event, as the numbers of events among those that were asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -18,11 +18,12 @@ pub struct Cone {
 impl Cone {
     /// That of an event, among the events from `from` on and before `to`. Vector clocks tell: an event knows of another
     /// if its clock has counted it.
-    pub fn of(branch: &Branch, event: u64, from: u64, to: u64) -> Self {
+    pub fn of(history: &History, event: u64, from: u64, to: u64) -> Self {
         let mut cone = Cone { event, ..Cone::default() };
-        let own: Vec<_> = branch.records_of(event).iter().filter(|record| !record.clock.is_empty()).collect();
-        for other in (from..to.min(branch.known() + 1)).filter(|other| *other != event) {
-            let others = branch.records_of(other);
+        let own: Vec<_> =
+            history.records_of(event).iter().filter(|record| !record.clock.is_empty()).collect();
+        for other in (from..to.min(history.known() + 1)).filter(|other| *other != event) {
+            let others = history.records_of(other);
             let knows = |one: &habemus_trace::Record, other: &habemus_trace::Record| {
                 let Some(process) = other.process else { return false };
                 let counted = other.clock.get(&process).copied().unwrap_or(u32::MAX);

@@ -24,6 +24,15 @@ pub enum LabError {
     /// There is no such thing.
     #[error("there is no such {0}")]
     Missing(&'static str),
+    /// A message cannot arrive before it is sent.
+    #[error("it had not been sent by then")]
+    Early,
+    /// Nothing can be done to a recording.
+    #[error("this is a recording")]
+    Recorded,
+    /// Nothing that was looked for has happened.
+    #[error("nothing of the kind has happened")]
+    NotFound,
     /// What was asked cannot be read.
     #[error("{0}")]
     Wish(#[from] serde_json::Error),

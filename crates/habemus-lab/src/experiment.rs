@@ -1,10 +1,12 @@
 //! An experiment: a scenario, the ways that it went, and a place in one of them.
 
 use habemus_scenario::{Processes, Scenario, script, to_toml};
-use habemus_sim::Stepper;
+use habemus_sim::{PendingKind, Refusal, Stepper};
+use habemus_trace::MessageId;
 
 use crate::branch::Branch;
 use crate::error::LabError;
+use crate::pending::ordinal;
 
 /// So many events at a time are followed, so that whoever waits can be told how far it is.
 const AT_A_TIME: u64 = 10_000;
@@ -108,6 +110,59 @@ impl Experiment {
         }
         self.here = self.branch().at(self.cursor + 1);
         self.cursor += 1;
+        Ok(())
+    }
+
+    /// Begins another branch at the cursor, in which nothing else is done yet.
+    pub fn fork(&mut self) {
+        let fork = self.branch().copy(self.current, self.cursor);
+        self.branches.push(fork);
+        self.current = self.branches.len() - 1;
+        self.here = self.branch().at(self.cursor);
+    }
+
+    /// Lets a message arrive right after an event: earlier than it does by itself, or later.
+    ///
+    /// # Errors
+    /// If it was not sent by then, or what the network promises forbids it.
+    pub fn move_message(&mut self, sender: u64, number: u64, after: u64) -> Result<(), LabError> {
+        let history = self.branch().history();
+        let passage = history.passage(MessageId { sender, number }).ok_or(LabError::Missing("message"))?;
+        let arrives = passage.delivered.map(|record| history.event_of(record as usize));
+        if after < history.event_of(passage.sent as usize) {
+            return Err(LabError::Early);
+        }
+        let is_later = arrives.is_some_and(|arrives| after >= arrives);
+        let from = match arrives {
+            // It is held back just before it would arrive.
+            Some(arrives) if is_later => arrives - 1,
+            _ => after.min(self.branch().known()),
+        };
+        let state = self.branch().at(from);
+        let found = state.pending().into_iter().find_map(|pending| match pending.what {
+            PendingKind::Message { from, number: other, nth, .. } if (from, other) == (sender, number) => {
+                Some((nth, pending.process, pending.due))
+            }
+            _ => None,
+        });
+        let (nth, to, due) = found.ok_or(LabError::Refused(Refusal::NoMessage))?;
+        if nth == 0 {
+            return Err(LabError::Refused(Refusal::Paused));
+        }
+        let message = format!("{}{sender}->{to}", ordinal(nth));
+        let text = if is_later {
+            let then = history.records_of(after).last().map_or(0, |record| record.at);
+            let by = then.saturating_sub(due.unwrap_or(then)) / 1_000_000 + 1;
+            format!("delay {message} by {by}ms")
+        } else {
+            format!("deliver {message}")
+        };
+        let before = (self.current, self.cursor);
+        self.seek(from);
+        if let Err(error) = self.act(&text) {
+            self.seek(before.1);
+            return Err(error);
+        }
         Ok(())
     }
 

@@ -1,26 +1,19 @@
 //! What the page draws of a moment.
 
-use std::collections::BTreeMap;
-
-use habemus::{Address, Status};
-use habemus_report::{Finding, PropertyLine};
-use habemus_sim::{PendingEvent, PendingKind, ProcessState, Stepper};
-use habemus_trace::Happening;
+use habemus_report::Finding;
 use serde::Serialize;
 
 use crate::branch::Branch;
-use crate::diagram::in_words;
 use crate::experiment::Experiment;
 use crate::language::Language;
-use crate::layout::places;
 use crate::meter::Meter;
 use crate::panels::ProcessPanel;
-use crate::texts::{demand_words, refusal_words, status_words, stop_words};
-
-/// Of more processes than this only dots are drawn, and no links.
-const MAX_DRAWN_LINKS: usize = 4_000;
-/// So many of the next events are listed.
-const MAX_NEXT: usize = 40;
+use crate::pending::{message_views, next_views};
+use crate::portuguese::title_words;
+use crate::processes::{link_views, processes};
+use crate::properties::properties;
+use crate::sentences::in_words;
+use crate::texts::{problem_words, stop_words};
 
 /// A moment of an experiment.
 #[derive(Clone, Debug, Serialize)]
@@ -65,6 +58,12 @@ pub struct Frame {
     pub fingerprint: String,
     /// What the last event was, in words.
     pub said: String,
+    /// Whether it is a recording, to which nothing can be done.
+    pub recorded: bool,
+    /// Whether more comes of itself, from real nodes, to which something can be done.
+    pub live: bool,
+    /// The event after which what happened can happen again and again, for ever.
+    pub cycle: Option<u64>,
 }
 
 /// A process.
@@ -152,8 +151,10 @@ pub struct NextView {
 /// A property.
 #[derive(Clone, Debug, Serialize)]
 pub struct PropertyView {
-    /// Its name.
+    /// Its name, as scenarios have it.
     pub name: String,
+    /// What it is called.
+    pub title: String,
     /// What it demands.
     pub demand: String,
     /// `holds`, `violated`, `open` or `does-not-apply`.
@@ -218,9 +219,9 @@ impl Frame {
         let before = (cursor > 0 && selected.is_some()).then(|| branch.at(cursor - 1));
         let statistics = here.statistics();
         Frame {
-            title: scenario.title.clone().unwrap_or_default(),
+            title: title_words(scenario.title.as_deref().unwrap_or_default(), language).to_owned(),
             algorithm: scenario.algorithm.clone(),
-            problem: here.entry().problem.to_string(),
+            problem: problem_words(here.entry().problem, language).to_owned(),
             size: scenario.ids.len(),
             seed: scenario.seed,
             cursor,
@@ -236,256 +237,13 @@ impl Frame {
             process: selected.and_then(|at| ProcessPanel::new(branch, here, before.as_ref(), at, language)),
             branches: branch_views(experiment),
             marks: slide_marks(branch),
+            recorded: false,
+            live: false,
+            cycle: None,
             fingerprint: here.fingerprint(),
-            said: in_words(branch, cursor, language),
+            said: in_words(branch.history(), cursor, branch.act_before(cursor).as_deref(), language),
         }
     }
-}
-
-fn processes(
-    branch: &Branch,
-    here: &Stepper,
-    states: &[ProcessState],
-    pending: &[PendingEvent],
-    language: Language,
-) -> Vec<ProcessView> {
-    let ids = &branch.scenario().ids;
-    let address: BTreeMap<u64, usize> = ids.iter().copied().zip(0..).collect();
-    let links: Vec<(usize, usize)> = here
-        .links()
-        .all
-        .iter()
-        .filter_map(|(from, to)| Some((*address.get(from)?, *address.get(to)?)))
-        .collect();
-    let touched: Vec<u64> =
-        branch.records_of(here.events()).iter().filter_map(|record| record.process).collect();
-    let places = places(ids.len(), &links);
-    let view = |(at, state): (usize, &ProcessState)| ProcessView {
-        id: state.id,
-        x: places[at].0,
-        y: places[at].1,
-        up: state.is_up,
-        paused: state.is_paused,
-        status: status_name(state.status),
-        leader: match state.status {
-            Status::Following(leader) => leader.map(|leader| leader.0),
-            _ => None,
-        },
-        words: status_words(state, language),
-        touched: here.events() > 0 && touched.contains(&state.id),
-        timers: pending
-            .iter()
-            .filter(|pending| {
-                pending.process == state.id && matches!(pending.what, PendingKind::Timer { .. })
-            })
-            .count(),
-        actions: actions_on(here, at, state, language),
-    };
-    states.iter().enumerate().map(view).collect()
-}
-
-fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::Idle => "idle",
-        Status::Waiting => "waiting",
-        Status::Inside => "inside",
-        Status::Leading => "leading",
-        Status::Following(_) => "following",
-        Status::Decided => "decided",
-    }
-}
-
-/// What can be done to a process.
-fn actions_on(here: &Stepper, at: usize, state: &ProcessState, language: Language) -> Vec<(String, String)> {
-    let id = state.id;
-    let action = |word: &str, english: &str, portuguese: &str| {
-        (format!("{word} {id}"), language.of(english, portuguese).to_owned())
-    };
-    if !state.is_up {
-        let amnesia = language.of("Recover with amnesia", "Recuperar com amnésia");
-        return vec![
-            action("recover", "Recover", "Recuperar"),
-            (format!("recover {id} with amnesia"), amnesia.to_owned()),
-        ];
-    }
-    let mut actions = vec![action("crash", "Crash", "Derrubar")];
-    actions.push(match state.is_paused {
-        true => action("resume", "Resume", "Continuar"),
-        false => action("pause", "Pause", "Pausar"),
-    });
-    for word in here.commands(Address(at as u32)) {
-        match word {
-            "elect" => actions.push(action(word, "Start an election", "Iniciar eleição")),
-            "acquire" => actions.push(action(word, "Ask to enter", "Pedir para entrar")),
-            "release" if state.status == Status::Inside => actions.push(action(word, "Leave", "Sair")),
-            _ => {}
-        }
-    }
-    let slow = language.of("Slow down by 50 ms", "Atrasar em 50 ms");
-    actions.push((format!("slow {id} by 50ms"), slow.to_owned()));
-    actions
-}
-
-fn link_views(all: &[(u64, u64)], cut: &[(u64, u64)], language: Language) -> Vec<LinkView> {
-    let mut views = Vec::new();
-    if all.len() > MAX_DRAWN_LINKS {
-        return views;
-    }
-    let there: std::collections::BTreeSet<(u64, u64)> = all.iter().copied().collect();
-    let cut: std::collections::BTreeSet<(u64, u64)> = cut.iter().copied().collect();
-    for &(from, to) in all {
-        let both = there.contains(&(to, from));
-        if both && from > to {
-            continue;
-        }
-        let is_cut = cut.contains(&(from, to)) || (both && cut.contains(&(to, from)));
-        let sign = if both { "-" } else { "->" };
-        let action = match is_cut {
-            true => (format!("heal {from}{sign}{to}"), language.of("Mend the link", "Refazer o enlace")),
-            false => (format!("cut {from}{sign}{to}"), language.of("Cut the link", "Cortar o enlace")),
-        };
-        views.push(LinkView { from, to, both, cut: is_cut, action: (action.0, action.1.to_owned()) });
-    }
-    views
-}
-
-fn message_views(
-    branch: &Branch,
-    here: &Stepper,
-    pending: &[PendingEvent],
-    language: Language,
-) -> Vec<MessageView> {
-    let view = |pending: &PendingEvent| {
-        let PendingKind::Message { from, number, nth, kind, label, background } = &pending.what else {
-            return None;
-        };
-        let (to, sent) = (pending.process, branch.passages().get(*number as usize)?.sent);
-        let sent = branch.records()[sent as usize].at;
-        let way = match pending.due {
-            _ if *nth == 0 => 1.0,
-            Some(due) if due > sent => (here.now() - sent.min(here.now())) as f64 / (due - sent) as f64,
-            _ => 0.5,
-        };
-        let which = ordinal(*nth);
-        let message = format!("{which}{from}->{to}");
-        let act = |word: &str, english: &str, portuguese: &str| {
-            (format!("{word} {message}"), language.of(english, portuguese).to_owned())
-        };
-        let mut actions = Vec::new();
-        if *nth > 0 {
-            actions.extend([
-                act("deliver", "Deliver now", "Entregar agora"),
-                act("lose", "Lose", "Perder"),
-                act("duplicate", "Deliver and duplicate", "Entregar e duplicar"),
-            ]);
-            let delay = language.of("Delay by 50 ms", "Atrasar em 50 ms");
-            actions.push((format!("delay {message} by 50ms"), delay.to_owned()));
-        }
-        Some(MessageView {
-            from: *from,
-            to,
-            number: *number,
-            way: (way * 1000.0).round() / 1000.0,
-            kind: kind.clone(),
-            label: label.clone(),
-            background: *background,
-            actions,
-            refusal: pending.refusal.map(|refusal| refusal_words(refusal, language).to_owned()),
-        })
-    };
-    pending.iter().filter_map(view).collect()
-}
-
-/// `2nd `, and nothing for the first.
-fn ordinal(nth: u32) -> String {
-    let ending = match (nth % 10, nth % 100) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        _ => "th",
-    };
-    if nth <= 1 { String::new() } else { format!("{nth}{ending} ") }
-}
-
-fn next_views(pending: &[PendingEvent], now: u64, language: Language) -> Vec<NextView> {
-    let view = |pending: &PendingEvent| {
-        let at = pending.process;
-        let (words, action, background) = match &pending.what {
-            PendingKind::Message { from, nth, label, background, .. } => {
-                let words = format!("{label}: {from} → {at}");
-                let action = (*nth > 0).then(|| format!("deliver {}{from}->{at}", ordinal(*nth)));
-                (words, action, *background)
-            }
-            PendingKind::Timer { label, background } => {
-                let words = format!("{at}: {} {label}", language.of("timer", "temporizador"));
-                (words, Some(format!("fire {at} {label}")), *background)
-            }
-            PendingKind::Command { label } => (format!("{at}: {label}"), None, false),
-            PendingKind::Suspicion { suspect } => {
-                (format!("{at} {} {suspect}", language.of("suspects", "suspeita de")), None, false)
-            }
-            PendingKind::Trust { restored } => {
-                let words = language.of("trusts again", "volta a confiar em");
-                (format!("{at} {words} {restored}"), None, false)
-            }
-        };
-        NextView {
-            process: at,
-            words,
-            due: pending.due.map(|due| format!("+{}", show_time(due.saturating_sub(now)))),
-            background,
-            action: action.filter(|_| pending.refusal.is_none()),
-            refusal: pending.refusal.map(|refusal| refusal_words(refusal, language).to_owned()),
-        }
-    };
-    pending.iter().take(MAX_NEXT).map(view).collect()
-}
-
-fn properties(experiment: &Experiment, is_end: bool, language: Language) -> Vec<PropertyView> {
-    let (branch, here) = (experiment.branch(), experiment.here());
-    let lines = match is_end.then(|| branch.tip().report()) {
-        Some(Ok(report)) => report.properties,
-        _ => here.properties(),
-    };
-    let view = |line: PropertyLine| {
-        let event = branch.violations().find(|(_, name)| *name == line.name).map(|(event, _)| event);
-        let event = event.filter(|_| line.verdict == Finding::Violated);
-        PropertyView {
-            demand: demand_words(&line.demand, language).to_owned(),
-            explanation: explanation(&line, event, is_end, language),
-            verdict: line.verdict,
-            promised: line.promised,
-            name: line.name,
-            event,
-        }
-    };
-    lines.into_iter().map(view).collect()
-}
-
-/// What is to be said of a property; the sentences of the monitors are English.
-fn explanation(line: &PropertyLine, event: Option<u64>, is_end: bool, language: Language) -> String {
-    let mut text = match (line.verdict, language) {
-        (Finding::Violated, Language::English) => line.why().to_owned(),
-        (Finding::Violated, Language::Portuguese) => match event {
-            Some(event) => format!("violada no evento {event}"),
-            None => "não se cumpriu até o fim".to_owned(),
-        },
-        (Finding::Open, _) if !is_end => language.of("not yet", "ainda não").to_owned(),
-        (Finding::Open, Language::English) => line.why().to_owned(),
-        (Finding::Open, Language::Portuguese) => "em aberto no fim da execução".to_owned(),
-        (Finding::DoesNotApply, Language::English) => line.why().to_owned(),
-        (Finding::DoesNotApply, Language::Portuguese) => "não se aplica a esta execução".to_owned(),
-        _ => String::new(),
-    };
-    if let Some(outside) = &line.outside {
-        let said = match language {
-            Language::English => format!("not promised here: {outside}"),
-            Language::Portuguese => "não prometida nestas circunstâncias".to_owned(),
-        };
-        text = if text.is_empty() { said } else { format!("{text}; {said}") };
-    }
-    text
 }
 
 fn branch_views(experiment: &Experiment) -> Vec<BranchView> {
@@ -501,7 +259,7 @@ fn branch_views(experiment: &Experiment) -> Vec<BranchView> {
             known: branch.known(),
             current,
             depth: depth(branches, number),
-            differs: if current { None } else { branch.differs(experiment.branch()) },
+            differs: if current { None } else { branch.history().differs(experiment.branch().history()) },
         }
     };
     branches.iter().enumerate().map(view).collect()
@@ -512,26 +270,7 @@ fn depth(branches: &[Branch], number: usize) -> usize {
 }
 
 fn slide_marks(branch: &Branch) -> Vec<SlideMark> {
-    const MAX_MARKS: usize = 400;
-    let mut marks: Vec<SlideMark> =
-        branch.acts().iter().map(|(at, _)| SlideMark { event: at + 1, kind: "hand" }).collect();
-    for (place, record) in branch.records().iter().enumerate() {
-        let kind = match &record.what {
-            Happening::Crash | Happening::Pause | Happening::Cut { .. } => "fault",
-            Happening::Start { recovered: true } => "fault",
-            Happening::Violation { .. } => "violation",
-            Happening::Output {
-                status: Some(Status::Leading | Status::Inside | Status::Decided), ..
-            } => "result",
-            _ => continue,
-        };
-        let mark = SlideMark { event: branch.event_of(place), kind };
-        if marks.last() != Some(&mark) {
-            marks.push(mark);
-        }
-        if marks.len() >= MAX_MARKS {
-            break;
-        }
-    }
+    let mut marks = branch.history().marks().to_vec();
+    marks.extend(branch.acts().iter().map(|(at, _)| SlideMark { event: at + 1, kind: "hand" }));
     marks
 }

@@ -4,168 +4,89 @@ use std::collections::BTreeMap;
 
 use habemus::ProblemKind;
 use habemus::catalogue;
-use habemus_report::{Report, scenarios_of_locks};
+use habemus_report::scenarios_of_locks;
 use habemus_scenario::{Action, Cue, Occasion, Scenario, parse};
-use habemus_trace::Trace;
-use serde::{Deserialize, Serialize};
 
 use crate::cone::Cone;
-use crate::diagram::{DiagramWindow, visible};
+use crate::course::Course;
+use crate::diagram::{Diagram, DiagramView, DiagramWindow};
 use crate::error::LabError;
 use crate::experiment::Experiment;
+use crate::files;
 use crate::frame::Frame;
+use crate::history::History;
 use crate::language::Language;
 use crate::link::{Place, Sharing, read_link, write_link};
-use crate::texts::{refusal_words, words};
+use crate::portuguese::title_words;
+use crate::recording::Recording;
+use crate::sentences::in_words;
+use crate::texts::{problem_words, refusal_words, words};
+use crate::wish::{Answer, Start, Wish};
 
 /// How many processes an algorithm has if nobody says.
 const USUAL_PROCESSES: usize = 5;
 /// The page draws no more than these.
 const MAX_PROCESSES: usize = 512;
 
-/// What the page may ask for.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "wish", rename_all = "kebab-case")]
-pub enum Wish {
-    /// Here are the example runs, by name.
-    Exhibits {
-        /// Name and text of each.
-        exhibits: Vec<(String, String)>,
-    },
-    /// Begin an experiment.
-    Open(Start),
-    /// Go so many events on or back.
-    Step {
-        /// How many.
-        by: i64,
-    },
-    /// Go to the moment after so many events.
-    Seek {
-        /// How many.
-        to: u64,
-    },
-    /// Go on towards the end, a good piece at a time.
-    RunOn,
-    /// Do something, in the words of a script.
-    Act {
-        /// What.
-        text: String,
-    },
-    /// Part the network along a stroke across its picture.
-    Stroke {
-        /// Where it begins.
-        from: (f64, f64),
-        /// Where it ends.
-        to: (f64, f64),
-    },
-    /// Look at a process closely, or at none.
-    Select {
-        /// Its identifier.
-        process: Option<u64>,
-    },
-    /// The next or the last event of the selected process.
-    Hop {
-        /// Whether to go on, not back.
-        on: bool,
-    },
-    /// Look at another branch.
-    Visit {
-        /// Which.
-        branch: usize,
-    },
-    /// Speak this language.
-    Speak {
-        /// Which.
-        language: Language,
-    },
-    /// A piece of the diagram.
-    Rows {
-        /// The first row.
-        first: usize,
-        /// How many.
-        count: usize,
-        /// Whether background traffic is shown.
-        background: bool,
-    },
-    /// What an event can have caused, and what can have caused it, among some events.
-    Cone {
-        /// The event.
-        event: u64,
-        /// The first of those events.
-        from: u64,
-        /// The one behind the last.
-        to: u64,
-    },
-    /// A link to this moment.
-    Share,
-    /// The scenario of this branch, or its trace, as a file.
-    File {
-        /// `scenario` or `trace`.
-        format: String,
-    },
-    /// What came of the run, if it is over.
-    Report,
+/// What is looked at.
+enum Subject {
+    /// A run that can be changed.
+    Experiment(Box<Experiment>),
+    /// One that was recorded.
+    Recording(Box<Recording>),
 }
 
-/// How an experiment begins.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Start {
-    /// With a link, or the part of it behind its `#`.
-    Link(String),
-    /// With a scenario as a file has it.
-    Toml(String),
-    /// With nothing but the name of an algorithm.
-    Algorithm {
-        /// Its name.
-        name: String,
-        /// How many processes.
-        processes: Option<usize>,
-        /// The seed.
-        seed: Option<u64>,
-    },
+impl Subject {
+    fn history(&self) -> &History {
+        match self {
+            Subject::Experiment(experiment) => experiment.branch().history(),
+            Subject::Recording(recording) => recording.history(),
+        }
+    }
+
+    fn cursor(&self) -> u64 {
+        match self {
+            Subject::Experiment(experiment) => experiment.cursor(),
+            Subject::Recording(recording) => recording.cursor(),
+        }
+    }
+
+    fn seek(&mut self, events: u64) {
+        match self {
+            Subject::Experiment(experiment) => experiment.seek(events),
+            Subject::Recording(recording) => recording.seek(events),
+        }
+    }
+
+    fn act_before(&self, event: u64) -> Option<String> {
+        match self {
+            Subject::Experiment(experiment) => experiment.branch().act_before(event),
+            Subject::Recording(_) => None,
+        }
+    }
 }
 
-/// What the lab answers; what was not asked for is absent.
-#[derive(Default, Serialize)]
-struct Answer {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    frame: Option<Frame>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rows: Option<DiagramWindow>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cone: Option<Cone>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    link: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<(String, String)>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    report: Option<Report>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    texts: Option<BTreeMap<&'static str, &'static str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    language: Option<Language>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exhibits: Option<Vec<(String, String)>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    algorithms: Option<Vec<(&'static str, String)>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exhibit: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    done: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
+/// A diagram, and of what it is.
+struct Drawn {
+    branch: usize,
+    known: u64,
+    records: usize,
+    view: DiagramView,
+    diagram: Diagram,
 }
 
 /// The lab.
 #[derive(Default)]
 pub struct Lab {
     exhibits: BTreeMap<String, Scenario>,
-    experiment: Option<Experiment>,
+    subject: Option<Subject>,
     /// The example run with which it began, if it began with one.
     exhibit: Option<String>,
+    course: Option<Course>,
     selected: Option<u64>,
     language: Language,
+    hidden: Vec<String>,
+    drawn: Option<Drawn>,
 }
 
 impl Lab {
@@ -188,6 +109,14 @@ impl Lab {
     fn error_words(&self, error: &LabError) -> String {
         match error {
             LabError::Refused(refusal) => refusal_words(*refusal, self.language),
+            LabError::Early => self
+                .language
+                .of("it had not been sent by then", "ela ainda não tinha sido enviada")
+                .to_owned(),
+            LabError::Recorded => self.language.of("this is a recording", "isto é uma gravação").to_owned(),
+            LabError::NotFound => {
+                self.language.of("nothing of the kind has happened", "nada assim aconteceu").to_owned()
+            }
             other => other.to_string(),
         }
     }
@@ -198,21 +127,26 @@ impl Lab {
             Wish::Open(start) => return self.open(start),
             Wish::Speak { language } => {
                 self.language = language;
-                let frame = self.experiment.as_ref().map(|experiment| self.frame_of(experiment));
-                return Ok(Answer { frame, ..self.speech() });
+                let lists = self.lists();
+                let speech =
+                    Answer { exhibits: lists.exhibits, algorithms: lists.algorithms, ..self.speech() };
+                return Ok(match self.subject {
+                    Some(_) => Answer { exercises: lists.exercises, ..self.frame()?.joined(speech) },
+                    None => Answer { exercises: lists.exercises, ..speech },
+                });
             }
             Wish::Select { process } => self.selected = process,
-            Wish::Rows { first, count, background } => {
-                let branch = self.experiment()?.branch();
-                let rows = visible(branch, background);
-                let rows = DiagramWindow::new(branch, &rows, first, count, background, self.language);
-                return Ok(Answer { rows: Some(rows), ..Answer::default() });
+            Wish::Rows { top, bottom, view } => {
+                let rows = self.rows(top, bottom, view)?;
+                return Ok(Answer { rows: Some(rows.0), top: Some(rows.1), ..Answer::default() });
             }
             Wish::Cone { event, from, to } => {
-                let cone = Cone::of(self.experiment()?.branch(), event, from, to);
+                let cone = Cone::of(self.subject()?.history(), event, from, to);
                 return Ok(Answer { cone: Some(cone), ..Answer::default() });
             }
-            Wish::Share => return Ok(Answer { link: Some(self.share()?), ..Answer::default() }),
+            Wish::Share { hide } => {
+                return Ok(Answer { link: Some(self.share(hide)?), ..Answer::default() });
+            }
             Wish::File { format } => {
                 return Ok(Answer { file: Some(self.file(&format)?), ..Answer::default() });
             }
@@ -220,30 +154,83 @@ impl Lab {
                 let report = self.experiment()?.branch().tip().report()?;
                 return Ok(Answer { report: Some(report), ..Answer::default() });
             }
-            Wish::Step { by } => self.experiment_mut()?.step(by),
-            Wish::Seek { to } => self.experiment_mut()?.seek(to),
-            Wish::RunOn => {
-                let done = self.experiment_mut()?.run_on();
-                return Ok(Answer { done: Some(done), ..self.frame()? });
+            Wish::Step { by } => {
+                let cursor = self.subject()?.cursor();
+                self.go(cursor.saturating_add_signed(by))?;
             }
+            Wish::Seek { to } => self.go(to)?,
+            Wish::RunOn => return self.run_on(),
             Wish::Act { text } => self.experiment_mut()?.act(&text)?,
             Wish::Stroke { from, to } => self.stroke(from, to)?,
             Wish::Hop { on } => self.hop(on)?,
             Wish::Visit { branch } => self.experiment_mut()?.visit(branch)?,
+            Wish::Move { sender, number, after } => {
+                self.experiment_mut()?.move_message(sender, number, after)?;
+            }
+            Wish::Fork => self.experiment_mut()?.fork(),
+            Wish::Search { text } => self.search(&text)?,
+            Wish::Answer { choice } => {
+                let language = self.language;
+                let cursor = self.subject()?.cursor();
+                let course = self.course.as_mut().ok_or(LabError::Missing("exercise"))?;
+                course.answer(cursor, choice, language)?;
+            }
+            Wish::Hint => self.course.as_mut().ok_or(LabError::Missing("exercise"))?.hint(),
+            Wish::Records { lines } => self.take_records(&lines)?,
         }
         self.frame()
     }
 
+    fn subject(&self) -> Result<&Subject, LabError> {
+        self.subject.as_ref().ok_or(LabError::Missing("experiment"))
+    }
+
     fn experiment(&self) -> Result<&Experiment, LabError> {
-        self.experiment.as_ref().ok_or(LabError::Missing("experiment"))
+        match self.subject()? {
+            Subject::Experiment(experiment) => Ok(experiment),
+            Subject::Recording(_) => Err(LabError::Recorded),
+        }
     }
 
     fn experiment_mut(&mut self) -> Result<&mut Experiment, LabError> {
-        self.experiment.as_mut().ok_or(LabError::Missing("experiment"))
+        match self.subject.as_mut().ok_or(LabError::Missing("experiment"))? {
+            Subject::Experiment(experiment) => Ok(experiment),
+            Subject::Recording(_) => Err(LabError::Recorded),
+        }
     }
 
-    fn frame(&self) -> Result<Answer, LabError> {
-        Ok(Answer { frame: Some(self.frame_of(self.experiment()?)), ..Answer::default() })
+    /// Goes to a moment, but not past a question that waits for its answer.
+    fn go(&mut self, to: u64) -> Result<(), LabError> {
+        let subject = self.subject.as_mut().ok_or(LabError::Missing("experiment"))?;
+        let question = self.course.as_ref().and_then(|course| course.question_from(subject.cursor()));
+        subject.seek(question.map_or(to, |question| to.min(question)));
+        Ok(())
+    }
+
+    fn run_on(&mut self) -> Result<Answer, LabError> {
+        let cursor = self.subject()?.cursor();
+        let question = self.course.as_ref().and_then(|course| course.question_from(cursor));
+        let done = match (question, self.subject.as_mut()) {
+            (None, Some(Subject::Experiment(experiment))) => experiment.run_on(),
+            _ => {
+                self.go(u64::MAX)?;
+                true
+            }
+        };
+        Ok(Answer { done: Some(done), ..self.frame()? })
+    }
+
+    fn frame(&mut self) -> Result<Answer, LabError> {
+        let frame = match self.subject()? {
+            Subject::Experiment(experiment) => self.frame_of(experiment),
+            Subject::Recording(recording) => recording.frame(self.selected, self.language),
+        };
+        let mut course = None;
+        if let (Some(course_now), Some(Subject::Experiment(experiment))) = (&mut self.course, &self.subject) {
+            course_now.judge(experiment, &frame);
+            course = Some(course_now.view(experiment.cursor(), self.language));
+        }
+        Ok(Answer { frame: Some(frame), course, ..Answer::default() })
     }
 
     fn frame_of(&self, experiment: &Experiment) -> Frame {
@@ -252,17 +239,53 @@ impl Lab {
         Frame::new(experiment, selected, self.language)
     }
 
+    /// A piece of the diagram, and where the row of the cursor is.
+    fn rows(&mut self, top: f64, bottom: f64, view: DiagramView) -> Result<(DiagramWindow, f64), LabError> {
+        let subject = self.subject.as_ref().ok_or(LabError::Missing("experiment"))?;
+        let history = subject.history();
+        let branch = match subject {
+            Subject::Experiment(experiment) => experiment.current(),
+            Subject::Recording(_) => 0,
+        };
+        let (known, records) = (history.known(), history.records().len());
+        let is_drawn = |drawn: &Drawn| {
+            (drawn.branch, drawn.known, drawn.records) == (branch, known, records) && drawn.view == view
+        };
+        if !self.drawn.as_ref().is_some_and(is_drawn) {
+            let diagram = Diagram::new(history, &view);
+            self.drawn = Some(Drawn { branch, known, records, view, diagram });
+        }
+        let drawn = self.drawn.as_ref().ok_or(LabError::Missing("diagram"))?;
+        let by_hand = |event| subject.act_before(event);
+        let window = drawn.diagram.window(history, &by_hand, (top, bottom), self.language);
+        Ok((window, drawn.diagram.top_of(subject.cursor())))
+    }
+
     fn take_exhibits(&mut self, exhibits: &[(String, String)]) -> Answer {
         for (name, text) in exhibits {
             if let Ok(parsed) = parse(name, text) {
                 self.exhibits.insert(name.clone(), parsed.scenario);
             }
         }
-        let title = |scenario: &Scenario| scenario.title.clone().unwrap_or_default();
+        self.lists().joined(self.speech())
+    }
+
+    /// What one can begin with.
+    fn lists(&self) -> Answer {
+        let title = |scenario: &Scenario| {
+            title_words(scenario.title.as_deref().unwrap_or_default(), self.language).to_owned()
+        };
         let exhibits = self.exhibits.iter().map(|(name, scenario)| (name.clone(), title(scenario))).collect();
         let shown = catalogue::ENTRIES.iter().filter(|entry| entry.problem != ProblemKind::FailureDetection);
-        let algorithms = shown.map(|entry| (entry.name, entry.problem.to_string())).collect();
-        Answer { exhibits: Some(exhibits), algorithms: Some(algorithms), ..self.speech() }
+        let algorithms =
+            shown.map(|entry| (entry.name, problem_words(entry.problem, self.language))).collect();
+        let exercises = Course::titles(self.language);
+        Answer {
+            exhibits: Some(exhibits),
+            algorithms: Some(algorithms),
+            exercises: Some(exercises),
+            ..Answer::default()
+        }
     }
 
     fn speech(&self) -> Answer {
@@ -270,16 +293,32 @@ impl Lab {
     }
 
     fn open(&mut self, start: Start) -> Result<Answer, LabError> {
-        let (scenario, exhibit, place) = match start {
-            Start::Link(link) => self.follow(&link)?,
+        let plain = |scenario| (scenario, Sharing::Nothing, Place::default());
+        let (scenario, sharing, place) = match start {
+            Start::Link(link) => {
+                let (sharing, place) = read_link(&link)?;
+                (self.follow(&sharing)?, sharing, place)
+            }
+            Start::Exercise(name) => {
+                let sharing = Sharing::Exercise(name, None);
+                (self.follow(&sharing)?, sharing, Place::default())
+            }
             Start::Toml(text) => {
                 let parsed = parse("scenario", &text);
                 let parsed = parsed.map_err(|errors| LabError::Scenario(errors.to_string()))?;
-                (parsed.scenario, None, Place::default())
+                // Whoever edits the scenario of an exercise goes on with the exercise.
+                let sharing = match &self.course {
+                    Some(course) => Sharing::Exercise(course.name().to_owned(), None),
+                    None => Sharing::Nothing,
+                };
+                (parsed.scenario, sharing, Place::default())
             }
-            Start::Algorithm { name, processes, seed } => {
-                (usual_scenario(&name, processes, seed)?, None, Place::default())
+            Start::Trace(text) => return self.open_recording(Recording::read(&text)?),
+            Start::Live => {
+                self.close();
+                return Ok(self.speech());
             }
+            Start::Algorithm { name, processes, seed } => plain(usual_scenario(&name, processes, seed)?),
         };
         if scenario.ids.len() > MAX_PROCESSES {
             let why = format!("the lab shows at most {MAX_PROCESSES} processes");
@@ -291,52 +330,94 @@ impl Lab {
         if let Some(at) = place.at {
             experiment.seek(at);
         }
-        self.experiment = Some(experiment);
-        self.exhibit = exhibit;
+        self.close();
+        self.subject = Some(Subject::Experiment(Box::new(experiment)));
+        match sharing {
+            Sharing::Exhibit(name) => self.exhibit = Some(name),
+            Sharing::Exercise(name, _) => {
+                self.course = Some(Course::new(&name, place.at.unwrap_or_default())?);
+            }
+            Sharing::Scenario(_) | Sharing::Nothing => {}
+        }
         self.selected = place.process;
         self.language = place.language.unwrap_or(self.language);
-        let frame = self.frame()?.frame;
-        Ok(Answer { frame, exhibit: Some(self.exhibit.clone().unwrap_or_default()), ..self.speech() })
+        self.hidden = place.hide;
+        let speech = Answer {
+            exhibit: Some(self.exhibit.clone().unwrap_or_default()),
+            hide: Some(self.hidden.clone()),
+            ..self.lists().joined(self.speech())
+        };
+        Ok(self.frame()?.joined(speech))
     }
 
-    fn follow(&self, link: &str) -> Result<(Scenario, Option<String>, Place), LabError> {
-        let (sharing, place) = read_link(link)?;
+    fn open_recording(&mut self, recording: Recording) -> Result<Answer, LabError> {
+        self.close();
+        self.subject = Some(Subject::Recording(Box::new(recording)));
+        let speech = Answer { exhibit: Some(String::new()), ..self.speech() };
+        Ok(self.frame()?.joined(speech))
+    }
+
+    fn close(&mut self) {
+        (self.subject, self.exhibit, self.course, self.drawn) = (None, None, None, None);
+        self.selected = None;
+    }
+
+    /// Takes note of what real nodes did.
+    fn take_records(&mut self, lines: &[String]) -> Result<(), LabError> {
+        let mut lines = lines.iter();
+        if !matches!(self.subject, Some(Subject::Recording(_))) {
+            let header = lines.next().ok_or(LabError::Missing("header"))?;
+            let recording = Recording::begin(serde_json::from_str(header)?, true);
+            self.subject = Some(Subject::Recording(Box::new(recording)));
+        }
+        let Some(Subject::Recording(recording)) = &mut self.subject else { return Ok(()) };
+        for line in lines {
+            recording.add(serde_json::from_str(line)?);
+        }
+        Ok(())
+    }
+
+    fn follow(&self, sharing: &Sharing) -> Result<Scenario, LabError> {
         match sharing {
-            Some(Sharing::Exhibit(name)) => {
-                let scenario = self.exhibits.get(&name).ok_or(LabError::Missing("example"))?;
-                Ok((scenario.clone(), Some(name), place))
-            }
-            Some(Sharing::Scenario(scenario)) => Ok((*scenario, None, place)),
-            None => Err(LabError::Link("it names no experiment")),
+            Sharing::Exhibit(name) => self.exhibits.get(name).cloned().ok_or(LabError::Missing("example")),
+            Sharing::Exercise(name, None) => Course::start(name),
+            Sharing::Exercise(_, Some(scenario)) | Sharing::Scenario(scenario) => Ok((**scenario).clone()),
+            Sharing::Nothing => Err(LabError::Link("it names no experiment")),
         }
     }
 
-    fn share(&self) -> Result<String, LabError> {
+    fn share(&self, hide: Vec<String>) -> Result<String, LabError> {
         let experiment = self.experiment()?;
-        let place =
-            Place { at: Some(experiment.cursor()), process: self.selected, language: Some(self.language) };
+        let place = Place {
+            at: Some(experiment.cursor()),
+            process: self.selected,
+            language: Some(self.language),
+            hide: if hide.is_empty() { self.hidden.clone() } else { hide },
+        };
         let untouched = experiment.branch().acts().is_empty();
-        let sharing = match &self.exhibit {
-            Some(name) if untouched => Sharing::Exhibit(name.clone()),
-            _ => Sharing::Scenario(Box::new(experiment.scenario())),
+        let scenario = || Box::new(experiment.scenario());
+        let sharing = match (&self.exhibit, &self.course) {
+            (_, Some(course)) => {
+                let as_it_was = untouched && course.is_start(&experiment.scenario());
+                Sharing::Exercise(course.name().to_owned(), (!as_it_was).then(scenario))
+            }
+            (Some(name), None) if untouched => Sharing::Exhibit(name.clone()),
+            _ => Sharing::Scenario(scenario()),
         };
         Ok(write_link(&sharing, &place))
     }
 
     /// A file and its name.
     fn file(&self, format: &str) -> Result<(String, String), LabError> {
-        let branch = self.experiment()?.branch();
-        let name = self.exhibit.as_deref().unwrap_or(&branch.scenario().algorithm);
-        match format {
-            "scenario" => Ok((format!("{name}.toml"), self.experiment()?.toml())),
-            "trace" => {
-                let header = branch.tip().header().ok_or(LabError::Missing("trace"))?;
-                let trace = Trace { header, records: branch.records().to_vec() };
-                let mut bytes = Vec::new();
-                trace.write(&mut bytes).map_err(|_| LabError::Missing("trace"))?;
-                Ok((format!("{name}.jsonl"), String::from_utf8_lossy(&bytes).into_owned()))
+        match self.subject()? {
+            Subject::Experiment(experiment) => {
+                let name = self.exhibit.as_deref().unwrap_or(&experiment.branch().scenario().algorithm);
+                if format == "scenario" {
+                    return Ok((format!("{name}.toml"), experiment.toml()));
+                }
+                files::file(name, format, &experiment.branch().trace()?)
             }
-            _ => Err(LabError::Missing("format")),
+            Subject::Recording(recording) => files::file(recording.algorithm(), format, &recording.trace()),
         }
     }
 
@@ -359,23 +440,44 @@ impl Lab {
     /// Goes to the next or the last event at the selected process.
     fn hop(&mut self, on: bool) -> Result<(), LabError> {
         let Some(selected) = self.selected else { return Ok(()) };
-        let experiment = self.experiment_mut()?;
-        let cursor = experiment.cursor();
-        let here = |experiment: &Experiment, event: u64| {
-            experiment.branch().records_of(event).first().and_then(|record| record.process) == Some(selected)
+        let subject = self.subject.as_mut().ok_or(LabError::Missing("experiment"))?;
+        let cursor = subject.cursor();
+        let here = |subject: &Subject, event: u64| {
+            subject.history().records_of(event).first().and_then(|record| record.process) == Some(selected)
         };
         if !on {
-            let before = (0..cursor).rev().find(|event| here(experiment, *event));
-            experiment.seek(before.unwrap_or(0));
+            let before = (0..cursor).rev().find(|event| here(subject, *event));
+            subject.seek(before.unwrap_or(0));
             return Ok(());
         }
         loop {
-            let before = experiment.cursor();
-            experiment.step(1);
-            if experiment.cursor() == before || here(experiment, experiment.cursor()) {
+            let before = subject.cursor();
+            subject.seek(before + 1);
+            if subject.cursor() == before || here(subject, subject.cursor()) {
                 return Ok(());
             }
         }
+    }
+
+    /// Selects a process, or goes to the next event that is told in such words; behind the last one the first comes.
+    fn search(&mut self, text: &str) -> Result<(), LabError> {
+        let text = text.trim().to_lowercase();
+        let subject = self.subject.as_mut().ok_or(LabError::Missing("experiment"))?;
+        if let Ok(id) = text.parse()
+            && subject.history().ids().contains(&id)
+        {
+            self.selected = Some(id);
+            return Ok(());
+        }
+        let (cursor, known) = (subject.cursor(), subject.history().known());
+        let tells = |event: &u64| {
+            let act = subject.act_before(*event);
+            let words = in_words(subject.history(), *event, act.as_deref(), self.language);
+            !text.is_empty() && words.to_lowercase().contains(&text)
+        };
+        let found = (cursor + 1..=known).chain(0..=cursor.min(known)).find(tells);
+        subject.seek(found.ok_or(LabError::NotFound)?);
+        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@ use habemus_scenario::{Action, Scenario, TopologyChoice};
 use serde::Serialize;
 
 use crate::language::Language;
+use crate::portuguese::cost_words;
 
 /// The messages of a run beside what theory says of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,7 +45,7 @@ impl Meter {
             kinds: statistics.by_kind.clone().into_iter().collect(),
             bound: bound.map(|bound| bound.messages),
             theory: words.unwrap_or_default(),
-            cost: entry.cost,
+            cost: cost_words(entry.cost, language),
         }
     }
 }

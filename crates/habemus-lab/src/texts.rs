@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use habemus::Status;
+use habemus::{ProblemKind, Status};
 use habemus_sim::{ProcessState, Refusal, Stop};
 
 use crate::language::Language;
@@ -96,12 +96,127 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("by-hand", "by hand", "à mão"),
     ("down", "down", "caído"),
     ("paused", "paused", "pausado"),
+    ("splitter", "Share of the network", "Parte da rede"),
+    ("filters", "Filter", "Filtrar"),
+    ("axis-order", "By order", "Por ordem"),
+    ("axis-time", "By time", "Por tempo"),
+    ("axis", "Down the page", "Para baixo na página"),
+    ("kinds", "Messages", "Mensagens"),
+    ("all", "All", "Todos"),
+    ("search", "Search", "Buscar"),
+    ("search-hint", "A word of an event, or a process", "Uma palavra de um evento, ou um processo"),
+    ("silence", "of silence", "de silêncio"),
+    ("zoom-in", "Larger", "Maior"),
+    ("zoom-out", "Smaller", "Menor"),
+    (
+        "drag",
+        "Drag an arrow's head to deliver its message earlier or later.",
+        "Arraste a ponta de uma seta para entregar a mensagem antes ou depois.",
+    ),
+    ("key-cut", "x: cut it off, or mend its links", "x: isolá-lo, ou refazer seus enlaces"),
+    ("key-fork", "f: begin another branch here", "f: começar outro ramo aqui"),
+    ("key-why", "w: why is it where it is?", "w: por que está assim?"),
+    ("key-search", "/: search", "/: buscar"),
+    ("recorded", "A recording: nothing can be done to it.", "Uma gravação: nada se pode fazer com ela."),
+    ("cycle", "From here on it can go round for ever.", "Daqui em diante pode repetir-se para sempre."),
+    ("live", "Live", "Ao vivo"),
+    ("live-over", "The nodes have ended.", "Os nós terminaram."),
+    ("console", "Say to the nodes", "Dizer aos nós"),
+    ("send", "Send", "Enviar"),
+    ("edit", "Edit", "Editar"),
+    ("edit-scenario", "The scenario", "O cenário"),
+    ("apply", "Start with it", "Começar com ele"),
+    ("check", "Check every run", "Verificar todas as execuções"),
+    (
+        "check-hint",
+        "Every order of events, every choice, and as many faults as allowed.",
+        "Toda ordem de eventos, toda escolha, e tantas falhas quantas permitidas.",
+    ),
+    ("check-begin", "Check", "Verificar"),
+    ("check-cancel", "Cancel", "Cancelar"),
+    ("check-states", "states", "estados"),
+    ("check-limit", "At most", "No máximo"),
+    ("check-properties", "Properties", "Propriedades"),
+    ("check-promised", "those promised", "as prometidas"),
+    ("check-all", "all", "todas"),
+    ("check-loading", "Loading the checker …", "Carregando o verificador …"),
+    ("check-open", "Open this run", "Abrir esta execução"),
+    ("check-cycle", "goes round for ever", "repete-se para sempre"),
+    ("check-steps", "steps", "passos"),
+    ("check-stopped", "Cancelled.", "Cancelado."),
+    ("faults", "Faults, at most", "Falhas, no máximo"),
+    ("fault-crashes", "crashes", "quedas"),
+    ("fault-recoveries", "recoveries", "recuperações"),
+    ("fault-amnesia", "with amnesia", "com amnésia"),
+    ("fault-losses", "losses", "perdas"),
+    ("fault-duplications", "duplications", "duplicações"),
+    ("fault-suspicions", "false suspicions", "suspeitas falsas"),
+    ("fault-partitions", "partitions", "partições"),
+    ("fault-wrong-timeouts", "wrong timeouts", "timeouts errados"),
+    ("not-found", "not found so far", "não encontrada até aqui"),
+    ("not-covered", "not covered", "não coberta"),
+    ("course", "Exercises", "Exercícios"),
+    ("exercise", "Exercise", "Exercício"),
+    ("goal", "Goal", "Objetivo"),
+    ("budget", "You may", "Você pode"),
+    ("change", "You may change", "Você pode mudar"),
+    ("hint", "A hint", "Uma dica"),
+    ("solved", "Solved!", "Resolvido!"),
+    ("not-yet", "Not yet", "Ainda não"),
+    ("predict", "What will come?", "O que virá?"),
+    ("right", "Right.", "Certo."),
+    ("wrong", "No.", "Não."),
+    ("leave", "Leave the exercise", "Sair do exercício"),
+    ("teacher", "A link for a class", "Um link para a turma"),
+    (
+        "teacher-hint",
+        "Whoever follows it does not see what is ticked.",
+        "Quem o segue não vê o que está marcado.",
+    ),
+    ("made-by-hand", "by hand", "à mão"),
+    ("picture", "Picture", "Figura"),
     ("messages-on-their-way", "Messages on their way", "Mensagens a caminho"),
 ];
 
 /// What stands on the page, by key.
 pub fn words(language: Language) -> BTreeMap<&'static str, &'static str> {
     WORDS.iter().map(|(key, english, portuguese)| (*key, language.of(*english, *portuguese))).collect()
+}
+
+/// What properties are called in Portuguese; those with a sign for a name keep it.
+const PROPERTIES: &[(&str, &str)] = &[
+    ("termination", "terminação"),
+    ("uniqueness", "unicidade"),
+    ("agreement", "acordo"),
+    ("one-leader-per-term", "um líder por mandato"),
+    ("eventual-accuracy", "acurácia no fim"),
+    ("stability", "estabilidade"),
+    ("no-deadlock", "sem impasse"),
+    ("no-starvation", "sem inanição"),
+    ("bounded-waiting", "espera limitada"),
+    ("fencing", "isolamento"),
+    ("integrity", "integridade"),
+    ("validity", "validade"),
+];
+
+/// What a property is called.
+pub(crate) fn property_words(name: &str, language: Language) -> &str {
+    match language {
+        Language::English => name,
+        Language::Portuguese => {
+            PROPERTIES.iter().find(|(other, _)| *other == name).map_or(name, |(_, portuguese)| portuguese)
+        }
+    }
+}
+
+/// What a problem is called.
+pub(crate) fn problem_words(problem: ProblemKind, language: Language) -> &'static str {
+    match problem {
+        ProblemKind::Election => language.of("election", "eleição"),
+        ProblemKind::MutualExclusion => language.of("mutual exclusion", "exclusão mútua"),
+        ProblemKind::Agreement => language.of("agreement", "acordo"),
+        ProblemKind::FailureDetection => language.of("failure detection", "detecção de falhas"),
+    }
 }
 
 /// What a process is, in words.

@@ -26,7 +26,7 @@ const MAX_REASONS: usize = 12;
 
 /// Why a process is where it is, in sentences.
 pub fn reasons(branch: &Branch, here: &Stepper, process: u64, language: Language) -> Vec<Reason> {
-    let records = &branch.records()[..branch.records_after(here.events())];
+    let records = &branch.history().records()[..branch.history().records_after(here.events())];
     let states = here.processes();
     let Some(own) = states.iter().find(|state| state.id == process) else { return Vec::new() };
     let mut view =

@@ -40,6 +40,11 @@ impl Reads {
         self.waiting.push(Read { request, since: tick });
     }
 
+    /// Whether nobody waits for an answer.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.asked.is_empty() && self.confirmed.is_empty()
+    }
+
     /// The question about all that wait, if any do.
     pub(crate) fn question(&mut self, tick: u64) -> Option<Vec<u8>> {
         if self.waiting.is_empty() {

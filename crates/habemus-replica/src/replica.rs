@@ -166,6 +166,32 @@ impl Replica {
         self.leave_by_another();
     }
 
+    /// How many ticks will do nothing but count, if nothing else comes. Whoever drives the replica need not wake for
+    /// these, as long as it counts them before anything else.
+    pub fn idle_ticks(&self) -> u64 {
+        let has_work = !self.proposals.is_empty() || !self.pending.is_empty() || !self.reads.is_empty();
+        let raft = &self.node.raft;
+        if has_work || raft.lead_transferee.is_some() || self.receiving_snapshots().next().is_some() {
+            return 0;
+        }
+        let longest = self.settings.min_election_ticks;
+        let left = if raft.state == StateRole::Leader {
+            let heartbeat = raft.heartbeat_timeout().saturating_sub(raft.heartbeat_elapsed());
+            heartbeat.min(raft.election_timeout().saturating_sub(raft.election_elapsed))
+        } else if raft.promotable() {
+            raft.randomized_election_timeout().saturating_sub(raft.election_elapsed)
+        } else {
+            longest
+        };
+        left.clamp(1, longest) as u64 - 1
+    }
+
+    /// How long it is until a session may have ended, if this member counts the time.
+    pub fn next_deadline_in(&self, now: Duration) -> Option<Duration> {
+        let now = self.clock.now(now)?;
+        self.replicated.store.next_deadline().map(|deadline| deadline.0.saturating_sub(now.0))
+    }
+
     /// A message came from another member, when the driver's clock said `now`. What it must not send is dropped.
     pub fn receive(&mut self, from: MemberId, message: PeerMessage, now: Duration) {
         self.now = self.now.max(now);

@@ -22,6 +22,7 @@
 //! ```
 
 mod error;
+pub mod link;
 mod names;
 mod parse;
 mod processes;

@@ -18,26 +18,19 @@ const PROMOTION: Duration = Duration::from_millis(250);
 const ATTEMPTS: u32 = 20;
 
 /// etcd's members.
-pub(crate) struct Cluster(pub(crate) Handle);
+pub(crate) struct Cluster {
+    pub(crate) handle: Handle,
+    /// Then their URLs say so.
+    pub(crate) peers_have_tls: bool,
+}
 
 type Members = Vec<(MemberId, Member)>;
-
-fn to_wire((MemberId(id), member): (MemberId, Member)) -> rpc::Member {
-    let urls = |addresses: &[String]| addresses.iter().map(|address| format!("http://{address}")).collect();
-    rpc::Member {
-        id,
-        peer_ur_ls: urls(&member.peer_addresses),
-        client_ur_ls: urls(&member.client_addresses),
-        name: member.name,
-        is_learner: member.learner,
-    }
-}
 
 /// The addresses in URLs.
 fn addresses(urls: &[String]) -> Result<Vec<String>, Status> {
     let bad = || Status::invalid_argument("etcdserver: given member URLs are invalid");
     let address = |url: &String| {
-        let address = url.strip_prefix("http://").ok_or_else(bad)?;
+        let address = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")).ok_or_else(bad)?;
         address.parse::<std::net::SocketAddr>().map(|address| address.to_string()).map_err(|_| bad())
     };
     let addresses = urls.iter().map(address).collect::<Result<Vec<_>, _>>()?;
@@ -45,10 +38,25 @@ fn addresses(urls: &[String]) -> Result<Vec<String>, Status> {
 }
 
 impl Cluster {
+    fn to_wire(&self, (MemberId(id), member): (MemberId, Member)) -> rpc::Member {
+        let url = |address: &String, scheme: &str| match address.contains("://") {
+            true => address.clone(),
+            false => format!("{scheme}://{address}"),
+        };
+        let peers = if self.peers_have_tls { "https" } else { "http" };
+        rpc::Member {
+            id,
+            peer_ur_ls: member.peer_addresses.iter().map(|address| url(address, peers)).collect(),
+            client_ur_ls: member.client_addresses.iter().map(|address| url(address, "http")).collect(),
+            name: member.name,
+            is_learner: member.learner,
+        }
+    }
+
     async fn members(&self, freshness: Freshness) -> Result<(Members, rpc::ResponseHeader), Refused> {
         let look = |view: &View<'_>| (view.members(), view.store.revision());
-        let (members, revision) = self.0.look(freshness, look).await?;
-        Ok((members, self.0.header(revision)))
+        let (members, revision) = self.handle.look(freshness, look).await?;
+        Ok((members, self.handle.header(revision)))
     }
 
     async fn known(&self, id: MemberId) -> Result<Member, Status> {
@@ -60,7 +68,7 @@ impl Cluster {
     /// Changes the membership, after the change that may be under way, and says who belongs to it then.
     async fn change(&self, change: Change) -> Result<(Vec<rpc::Member>, rpc::ResponseHeader), Status> {
         for attempt in 1.. {
-            match self.0.change(change.clone()).await {
+            match self.handle.change(change.clone()).await {
                 Ok(()) => break,
                 Err(Refused::Unanswered(Unanswered::Unchangeable)) if attempt < ATTEMPTS => {
                     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -77,7 +85,7 @@ impl Cluster {
             }
         }
         let (members, header) = self.members(Freshness::Local).await?;
-        Ok((members.into_iter().map(to_wire).collect(), header))
+        Ok((members.into_iter().map(|member| self.to_wire(member)).collect(), header))
     }
 }
 
@@ -106,6 +114,7 @@ impl rpc::cluster_server::Cluster for Cluster {
         &self,
         request: Request<rpc::MemberAddRequest>,
     ) -> Result<Response<rpc::MemberAddResponse>, Status> {
+        self.handle.of(&request).check_root().await?;
         let rpc::MemberAddRequest { peer_ur_ls, is_learner } = request.into_inner();
         let peer_addresses = addresses(&peer_ur_ls)?;
         let (members, _) = self.members(Freshness::Linearizable).await?;
@@ -118,9 +127,9 @@ impl rpc::cluster_server::Cluster for Cluster {
             Member { name: String::new(), peer_addresses, client_addresses: Vec::new(), learner: true };
         let (members, header) = self.change(Change::Add(id, member.clone())).await?;
         if !is_learner {
-            tokio::spawn(promote_when_ready(self.0.clone(), id));
+            tokio::spawn(promote_when_ready(self.handle.clone(), id));
         }
-        let member = Some(to_wire((id, member)));
+        let member = Some(self.to_wire((id, member)));
         Ok(Response::new(rpc::MemberAddResponse { header: Some(header), member, members }))
     }
 
@@ -128,6 +137,7 @@ impl rpc::cluster_server::Cluster for Cluster {
         &self,
         request: Request<rpc::MemberRemoveRequest>,
     ) -> Result<Response<rpc::MemberRemoveResponse>, Status> {
+        self.handle.of(&request).check_root().await?;
         let id = MemberId(request.into_inner().id);
         self.known(id).await?;
         let (members, header) = self.change(Change::Remove(id)).await?;
@@ -138,6 +148,7 @@ impl rpc::cluster_server::Cluster for Cluster {
         &self,
         request: Request<rpc::MemberUpdateRequest>,
     ) -> Result<Response<rpc::MemberUpdateResponse>, Status> {
+        self.handle.of(&request).check_root().await?;
         let rpc::MemberUpdateRequest { id, peer_ur_ls } = request.into_inner();
         let peer_addresses = addresses(&peer_ur_ls)?;
         let known = self.known(MemberId(id)).await?;
@@ -153,7 +164,7 @@ impl rpc::cluster_server::Cluster for Cluster {
         let linearizable = request.into_inner().linearizable;
         let freshness = if linearizable { Freshness::Linearizable } else { Freshness::Local };
         let (members, header) = self.members(freshness).await?;
-        let members = members.into_iter().map(to_wire).collect();
+        let members = members.into_iter().map(|member| self.to_wire(member)).collect();
         Ok(Response::new(rpc::MemberListResponse { header: Some(header), members }))
     }
 
@@ -161,6 +172,7 @@ impl rpc::cluster_server::Cluster for Cluster {
         &self,
         request: Request<rpc::MemberPromoteRequest>,
     ) -> Result<Response<rpc::MemberPromoteResponse>, Status> {
+        self.handle.of(&request).check_root().await?;
         let id = MemberId(request.into_inner().id);
         if !self.known(id).await?.learner {
             return Err(Status::failed_precondition("etcdserver: can only promote a learner member"));

@@ -2,12 +2,15 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Parser;
 use serde::Deserialize;
 
 use crate::identity::Names;
+use crate::limits::Limits;
 use crate::quota::Quota;
+use crate::tls::{TlsFiles, Wants};
 
 /// Locks, elections and sessions behind etcd's interface.
 #[derive(Clone, Debug, Default, Parser, Deserialize)]
@@ -26,8 +29,13 @@ use crate::quota::Quota;
   habemusd --name d --data d --peer 127.0.0.1:2680 --join 127.0.0.1:2380 --listen 127.0.0.1:2679
       a fourth one, while the others work
 
+  habemusctl certs --hosts 127.0.0.1,192.0.2.7 --users root --out certs
+  habemusd --listen 192.0.2.7:2379 --cert-file certs/server.pem --key-file certs/server.key \\
+      --trusted-ca-file certs/ca.pem --client-cert-auth
+      clients elsewhere, with TLS and certificates of their own; the files are read again when they change
+
 A configuration file has the options' names: name = \"a\", cluster = [\"a=127.0.0.1:2380\", …].
-There is no TLS yet, so habemusd listens on loopback addresses only.
+Beyond loopback addresses habemusd listens with TLS only, unless it is told --insecure-beyond-loopback.
 
 Exit codes:
   0  stopped as told
@@ -60,10 +68,62 @@ pub(crate) struct Arguments {
     /// How many revisions are remembered for watchers and reads of the past [default: 100000]
     #[arg(long, value_name = "REVISIONS", env = "HABEMUS_HISTORY")]
     history: Option<usize>,
+    /// For how long they are, if not for as long as there are no more than that
+    #[arg(long, value_name = "SECONDS", env = "HABEMUS_HISTORY_SECONDS")]
+    history_seconds: Option<u64>,
+    /// How many connections of clients are open at once [default: 8192]
+    #[arg(long, value_name = "NUMBER", env = "HABEMUS_MAX_CONNECTIONS")]
+    max_connections: Option<usize>,
+    /// How many requests a second may come on one connection, on average [default: 50000]
+    #[arg(long, value_name = "NUMBER", env = "HABEMUS_MAX_RATE")]
+    max_rate: Option<u32>,
+    /// How many seconds a client may take to greet, and to finish what stands before a request [default: 10]
+    #[arg(long, value_name = "SECONDS", env = "HABEMUS_GREETING_SECONDS")]
+    greeting_seconds: Option<u64>,
+    /// What clients are told as this member's address, if they reach it at another than it listens on
+    #[arg(long, value_name = "ADDRESS", env = "HABEMUS_ADVERTISE")]
+    advertise: Option<SocketAddr>,
+    /// The certificate that clients are shown; with it they must use TLS
+    #[arg(long, value_name = "FILE", env = "HABEMUS_CERT_FILE", help_heading = "TLS")]
+    cert_file: Option<PathBuf>,
+    /// The key of that certificate; only its owner may read it
+    #[arg(long, value_name = "FILE", env = "HABEMUS_KEY_FILE", help_heading = "TLS")]
+    key_file: Option<PathBuf>,
+    /// Who signs clients' certificates
+    #[arg(long, value_name = "FILE", env = "HABEMUS_TRUSTED_CA_FILE", help_heading = "TLS")]
+    trusted_ca_file: Option<PathBuf>,
+    /// Which of them are taken back
+    #[arg(long, value_name = "FILE", env = "HABEMUS_CLIENT_CRL_FILE", help_heading = "TLS")]
+    client_crl_file: Option<PathBuf>,
+    /// Let nobody in without such a certificate; whom it names is its user
+    #[arg(long, env = "HABEMUS_CLIENT_CERT_AUTH", help_heading = "TLS")]
+    #[serde(default)]
+    client_cert_auth: bool,
+    /// The certificate that members show each other, valid for servers and for clients
+    #[arg(long, value_name = "FILE", env = "HABEMUS_PEER_CERT_FILE", help_heading = "TLS")]
+    peer_cert_file: Option<PathBuf>,
+    /// The key of that certificate
+    #[arg(long, value_name = "FILE", env = "HABEMUS_PEER_KEY_FILE", help_heading = "TLS")]
+    peer_key_file: Option<PathBuf>,
+    /// Who signs members' certificates, and nobody else's
+    #[arg(long, value_name = "FILE", env = "HABEMUS_PEER_TRUSTED_CA_FILE", help_heading = "TLS")]
+    peer_trusted_ca_file: Option<PathBuf>,
+    /// Listen beyond loopback addresses without TLS: whoever reaches them can read and change everything
+    #[arg(long, env = "HABEMUS_INSECURE_BEYOND_LOOPBACK", help_heading = "TLS")]
+    #[serde(default)]
+    insecure_beyond_loopback: bool,
     /// A file with any of these
     #[arg(long, value_name = "FILE", env = "HABEMUS_CONFIG")]
     #[serde(skip)]
     config: Option<PathBuf>,
+    /// Make the directory of a member of a new cluster from this backup, and start nothing
+    #[arg(long, value_name = "FILE", conflicts_with = "join")]
+    #[serde(skip)]
+    restore: Option<PathBuf>,
+    /// How many revisions are left out then, so that none is given twice [default: 1000000000000]
+    #[arg(long, value_name = "REVISIONS", requires = "restore")]
+    #[serde(skip)]
+    restore_skip: Option<u64>,
     /// Check all of it, and start nothing
     #[arg(long)]
     #[serde(skip)]
@@ -78,8 +138,26 @@ pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
     pub(crate) origin: Origin,
     pub(crate) quota: Quota,
+    pub(crate) limits: Limits,
+    /// What clients are told as this member's address.
+    pub(crate) advertise: Option<SocketAddr>,
+    pub(crate) tls: Option<TlsFiles>,
+    pub(crate) peer_tls: Option<TlsFiles>,
     pub(crate) check: bool,
+    pub(crate) restore: Option<Restore>,
 }
+
+/// From which backup a directory is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Restore {
+    pub(crate) file: PathBuf,
+    /// How many revisions are left out.
+    pub(crate) skip: u64,
+}
+
+/// More than any cluster gives in the time since its last backup; so often that one can do it some thousand times before
+/// revisions are too large for JavaScript.
+const SKIP: u64 = 1_000_000_000_000;
 
 /// How a member comes to its cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,19 +185,113 @@ impl Config {
             given.join.or(file.join),
             given.peer.or(file.peer),
         )?;
-        let beyond = origin.addresses().chain([listen]).find(|address| !address.ip().is_loopback());
-        if let Some(address) = beyond {
+        let tls = client_files(
+            given.cert_file.or(file.cert_file),
+            given.key_file.or(file.key_file),
+            given.trusted_ca_file.or(file.trusted_ca_file),
+            given.client_crl_file.or(file.client_crl_file),
+            given.client_cert_auth || file.client_cert_auth,
+        )?;
+        let peer_tls = peer_files(
+            given.peer_cert_file.or(file.peer_cert_file),
+            given.peer_key_file.or(file.peer_key_file),
+            given.peer_trusted_ca_file.or(file.peer_trusted_ca_file),
+        )?;
+        let advertise = given.advertise.or(file.advertise);
+        if !(given.insecure_beyond_loopback || file.insecure_beyond_loopback) {
+            check_beyond(tls.is_none().then_some(listen), "--cert-file and --key-file")?;
+            let peers = origin.addresses().filter(|_| peer_tls.is_none());
+            check_beyond(peers, "--peer-cert-file, --peer-key-file and --peer-trusted-ca-file")?;
+        }
+        if advertise.is_none() && listen.ip().is_unspecified() {
             return Err(format!(
-                "{address} is no loopback address, and without TLS anybody there could do anything: use \
-                 127.0.0.1"
+                "clients cannot reach anybody at {listen}: say with --advertise where they reach this member"
             ));
         }
         let quota = Quota {
             bytes: given.quota.or(file.quota).unwrap_or(512 << 20),
             history: given.history.or(file.history).unwrap_or(100_000),
+            age: given.history_seconds.or(file.history_seconds).map(Duration::from_secs),
         };
+        let usual = Limits::default();
+        let limits = Limits {
+            connections: given.max_connections.or(file.max_connections).unwrap_or(usual.connections),
+            rate: given.max_rate.or(file.max_rate).unwrap_or(usual.rate),
+            greeting: given
+                .greeting_seconds
+                .or(file.greeting_seconds)
+                .map_or(usual.greeting, Duration::from_secs),
+        };
+        if limits.connections == 0 || limits.rate == 0 || limits.greeting.is_zero() {
+            return Err("--max-connections, --max-rate and --greeting-seconds must be more than 0: with \
+                        nothing nobody could be served"
+                .to_owned());
+        }
         let data = given.data.or(file.data).unwrap_or_else(|| PathBuf::from("habemus-data"));
-        Ok(Config { name, data, listen, origin, quota, check: given.check })
+        let skip = given.restore_skip.unwrap_or(SKIP);
+        let restore = given.restore.map(|file| Restore { file, skip });
+        Ok(Config {
+            name,
+            data,
+            listen,
+            origin,
+            quota,
+            limits,
+            advertise,
+            tls,
+            peer_tls,
+            check: given.check,
+            restore,
+        })
+    }
+}
+
+/// Refuses addresses that strangers may reach, if there is nothing to keep them out.
+fn check_beyond(addresses: impl IntoIterator<Item = SocketAddr>, mend: &str) -> Result<(), String> {
+    match addresses.into_iter().find(|address| !address.ip().is_loopback()) {
+        None => Ok(()),
+        Some(address) => Err(format!(
+            "{address} is no loopback address, and without TLS whoever reaches it can read and change \
+             everything: give {mend} (`habemusctl certs` makes them), or use 127.0.0.1. If that is what you \
+             want, say --insecure-beyond-loopback"
+        )),
+    }
+}
+
+fn client_files(
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+    authority: Option<PathBuf>,
+    revoked: Option<PathBuf>,
+    must_show: bool,
+) -> Result<Option<TlsFiles>, String> {
+    let wants = if must_show { Wants::Certificate } else { Wants::Nothing };
+    if authority.is_none() && (must_show || revoked.is_some()) {
+        return Err("--client-cert-auth and --client-crl-file need --trusted-ca-file: who signs clients' \
+                    certificates?"
+            .to_owned());
+    }
+    match (certificate, key) {
+        (None, None) if authority.is_none() => Ok(None),
+        (Some(certificate), Some(key)) => Ok(Some(TlsFiles { certificate, key, authority, revoked, wants })),
+        _ => Err("for TLS with clients give both --cert-file and --key-file".to_owned()),
+    }
+}
+
+fn peer_files(
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+    authority: Option<PathBuf>,
+) -> Result<Option<TlsFiles>, String> {
+    match (certificate, key, authority) {
+        (None, None, None) => Ok(None),
+        (Some(certificate), Some(key), Some(authority)) => {
+            let (authority, wants) = (Some(authority), Wants::Certificate);
+            Ok(Some(TlsFiles { certificate, key, authority, revoked: None, wants }))
+        }
+        _ => Err("for TLS between members give --peer-cert-file, --peer-key-file and \
+                  --peer-trusted-ca-file: each shows its own, and looks at the others'"
+            .to_owned()),
     }
 }
 
@@ -226,9 +398,26 @@ mod tests {
             refused(&["--name", "a", "--cluster", "a=127.0.0.1:1,a=127.0.0.1:2"]).contains("both be called")
         );
         assert!(refused(&["--name", "a", "--cluster", "a=127.0.0.1:1,b=127.0.0.1:1"]).contains("both hear"));
-        assert!(refused(&["--listen", "0.0.0.0:2379"]).contains("no loopback address"));
+        assert!(refused(&["--listen", "192.0.2.7:2379"]).contains("--insecure-beyond-loopback"));
+        let beyond = ["--name", "a", "--cluster", "a=192.0.2.7:2380"];
+        assert!(refused(&beyond).contains("--peer-cert-file"));
+        let everywhere = ["--listen", "0.0.0.0:2379", "--insecure-beyond-loopback"];
+        assert!(refused(&everywhere).contains("--advertise"));
+        assert!(refused(&["--max-rate", "0"]).contains("more than 0"));
+        assert!(refused(&["--cert-file", "a"]).contains("--key-file"));
+        assert!(refused(&["--client-cert-auth"]).contains("--trusted-ca-file"));
+        assert!(refused(&["--peer-cert-file", "a"]).contains("--peer-trusted-ca-file"));
         assert!(refused(&["--peer", "127.0.0.1:1"]).contains("--join"));
         assert!(refused(&["--join", "127.0.0.1:1"]).contains("--peer"));
+    }
+
+    #[test]
+    fn beyond_loopback_it_listens_with_tls_or_if_told_in_so_many_words() {
+        let listen = ["--listen", "192.0.2.7:2379"];
+        assert!(config(&[&listen[..], &["--cert-file", "a", "--key-file", "b"]].concat()).is_ok());
+        assert!(config(&[&listen[..], &["--insecure-beyond-loopback"]].concat()).is_ok());
+        let peer = ["--peer-cert-file", "a", "--peer-key-file", "b", "--peer-trusted-ca-file", "c"];
+        assert!(config(&[&["--name", "a", "--cluster", "a=192.0.2.7:2380"], &peer[..]].concat()).is_ok());
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::convert;
 use crate::engine::View;
 use crate::handle::{Freshness, Handle, wire};
 use crate::queues;
-use crate::status::unknown;
+use crate::status::{Refused, unknown};
 
 /// etcd's elections.
 pub(crate) struct Election(pub(crate) Handle);
@@ -27,7 +27,7 @@ pub(crate) struct Election(pub(crate) Handle);
 impl Election {
     /// Does something if this one still stands where it stood.
     async fn as_candidate(
-        &self,
+        handle: &Handle,
         leader: &rpc::LeaderKey,
         then: Operation,
     ) -> Result<(bool, ResponseHeader), Status> {
@@ -38,7 +38,7 @@ impl Election {
             operand: Operand::Created(created),
         };
         let txn = Txn { compare: vec![stands], then: vec![then], otherwise: Vec::new() };
-        let (answer, header) = self.0.execute(Command::Txn(txn)).await.map_err(unknown)?;
+        let (answer, header) = handle.execute(Command::Txn(txn)).await.map_err(unknown)?;
         Ok((matches!(answer, Answer::Txn(answer) if answer.succeeded), header))
     }
 }
@@ -66,8 +66,9 @@ impl rpc::election_server::Election for Election {
         &self,
         request: Request<rpc::CampaignRequest>,
     ) -> Result<Response<rpc::CampaignResponse>, Status> {
+        let handle = self.0.of(&request);
         let rpc::CampaignRequest { name, lease, value } = request.into_inner();
-        let inside = queues::enter(&self.0, name.clone(), lease, value).await?;
+        let inside = queues::enter(&handle, name.clone(), lease, value).await?;
         let SessionId(lease) = inside.session;
         let leader = rpc::LeaderKey { name, key: inside.key, rev: wire(inside.token), lease };
         Ok(Response::new(rpc::CampaignResponse { header: Some(inside.header), leader: Some(leader) }))
@@ -77,10 +78,11 @@ impl rpc::election_server::Election for Election {
         &self,
         request: Request<rpc::ProclaimRequest>,
     ) -> Result<Response<rpc::ProclaimResponse>, Status> {
+        let handle = self.0.of(&request);
         let rpc::ProclaimRequest { leader, value } = request.into_inner();
         let leader = candidate(leader)?;
         let put = Put { session: habemus_store::Given::Present, ..Put::new(leader.key.clone(), value) };
-        match self.as_candidate(&leader, Operation::Put(put)).await? {
+        match Election::as_candidate(&handle, &leader, Operation::Put(put)).await? {
             (true, header) => Ok(Response::new(rpc::ProclaimResponse { header: Some(header) })),
             (false, _) => Err(Status::unknown("election: not leader")),
         }
@@ -90,9 +92,9 @@ impl rpc::election_server::Election for Election {
         &self,
         request: Request<rpc::LeaderRequest>,
     ) -> Result<Response<rpc::LeaderResponse>, Status> {
+        let handle = self.0.of(&request);
         let prefix = queue::prefix(&request.into_inner().name);
-        let look = move |view: &View<'_>| (leader_of(view, &prefix), view.store.revision());
-        let (leader, revision) = self.0.look(Freshness::Linearizable, look).await.map_err(unknown)?;
+        let (leader, revision) = seen(&handle, Freshness::Linearizable, prefix).await.map_err(unknown)?;
         let leader = leader.ok_or_else(|| Status::unknown("election: no leader"))?;
         let (header, kv) = (Some(self.0.header(revision)), Some(convert::key_value(&leader)));
         Ok(Response::new(rpc::LeaderResponse { header, kv }))
@@ -104,9 +106,10 @@ impl rpc::election_server::Election for Election {
         &self,
         request: Request<rpc::LeaderRequest>,
     ) -> Result<Response<Self::ObserveStream>, Status> {
+        let handle = self.0.of(&request);
         let prefix = queue::prefix(&request.into_inner().name);
         let (told, stream) = mpsc::channel(16);
-        tokio::spawn(observe(self.0.clone(), prefix, told));
+        tokio::spawn(observe(handle, prefix, told));
         Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
     }
 
@@ -115,11 +118,27 @@ impl rpc::election_server::Election for Election {
         &self,
         request: Request<rpc::ResignRequest>,
     ) -> Result<Response<rpc::ResignResponse>, Status> {
+        let handle = self.0.of(&request);
         let leader = candidate(request.into_inner().leader)?;
         let delete = Operation::Delete(Delete { keys: KeyRange::One(leader.key.clone()) });
-        let (_, header) = self.as_candidate(&leader, delete).await?;
+        let (_, header) = Election::as_candidate(&handle, &leader, delete).await?;
         Ok(Response::new(rpc::ResignResponse { header: Some(header) }))
     }
+}
+
+/// Who leads, for somebody who may know.
+async fn seen(
+    handle: &Handle,
+    freshness: Freshness,
+    prefix: Bytes,
+) -> Result<(Option<Arc<KeyValue>>, Revision), Refused> {
+    let author = handle.author().cloned();
+    let look = move |view: &View<'_>| {
+        let keys = KeyRange::prefix(prefix.clone());
+        let allowed = view.store.auth().check_read(author.as_ref(), &keys);
+        allowed.map(|()| (leader_of(view, &prefix), view.store.revision()))
+    };
+    handle.look(freshness, look).await?.map_err(|error| Refused::Store(error.into()))
 }
 
 /// Tells who leads, and whenever that changes.
@@ -131,9 +150,7 @@ async fn observe(handle: Handle, prefix: Bytes, told: mpsc::Sender<Result<rpc::L
     let mut last = None;
     let mut freshness = Freshness::Linearizable;
     loop {
-        let prefix = prefix.clone();
-        let look = move |view: &View<'_>| (leader_of(view, &prefix), view.store.revision());
-        let answer = match handle.look(freshness, look).await {
+        let answer = match seen(&handle, freshness, prefix.clone()).await {
             Err(refused) => Err(unknown(refused)),
             Ok((leader, revision)) => {
                 let changed = leader.is_some() && leader != last;

@@ -5,23 +5,25 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use habemus_replica::{Change, Effect, Member, MemberId, PeerMessage, Replica, RequestId, Role, Unanswered};
-use habemus_store::{Applied, ClusterTime, Command, Revision, Store};
+use habemus_store::{Applied, Author, ClusterTime, Command, Revision, Store};
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::MissedTickBehavior;
 
 use crate::clock;
 use crate::metrics::Metrics;
 use crate::peers::Peers;
-use crate::quota::Quota;
+use crate::quota::{Ages, Quota};
 use crate::status::Refused;
 use crate::wakers::{Wake, Wakers};
 use crate::writer::Writer;
 
-/// How often the replica looks at the clock.
+/// What the replica counts time in.
 const TICK: Duration = Duration::from_millis(5);
 
 /// So many inputs wait, at most; whoever has another one waits with it.
 pub(crate) const INPUTS: usize = 4096;
+
+/// So many of one kind are taken before others have their turn.
+const SHARE: usize = 1024;
 
 /// So many requests are under way, at most; what is more is refused.
 const UNDER_WAY: usize = 1 << 16;
@@ -89,6 +91,7 @@ pub(crate) struct Engine {
     reading: BTreeMap<RequestId, Look>,
     /// The request by which history is being compacted.
     compacting: Option<RequestId>,
+    ages: Ages,
     wakers: Wakers,
     waiting: BTreeMap<Bytes, Vec<(Revision, oneshot::Sender<Granted>)>>,
 }
@@ -116,27 +119,53 @@ impl Engine {
             changing: BTreeMap::new(),
             reading: BTreeMap::new(),
             compacting: None,
+            ages: Ages::default(),
             wakers: Wakers::default(),
             waiting: BTreeMap::new(),
         }
     }
 
     /// Runs until nobody can tell it anything any more.
-    pub(crate) async fn run(mut self, mut inputs: mpsc::Receiver<Input>) {
-        let mut ticks = tokio::time::interval(TICK);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    pub(crate) async fn run(
+        mut self,
+        mut urgent: mpsc::Receiver<Input>,
+        mut renewals: mpsc::Receiver<Input>,
+        mut inputs: mpsc::Receiver<Input>,
+    ) {
         let mut batch = Vec::new();
+        let mut ticked = clock::now();
         loop {
-            tokio::select! {
-                count = inputs.recv_many(&mut batch, INPUTS) => {
-                    if count == 0 {
-                        return;
-                    }
-                    for input in batch.drain(..) {
-                        self.on_input(input);
-                    }
-                }
-                _ = ticks.tick() => self.on_tick(),
+            // What members and the disk say comes first, so that no flood of requests looks like a silence.
+            let input = tokio::select! {
+                biased;
+                input = urgent.recv() => input,
+                input = renewals.recv() => input,
+                input = inputs.recv() => input,
+                () = tokio::time::sleep(self.quiet_for(ticked)) => None,
+            };
+            batch.extend(input);
+            // The others have their share in any case.
+            for (queue, share) in [(&mut urgent, INPUTS), (&mut renewals, SHARE), (&mut inputs, SHARE)] {
+                batch.extend(std::iter::from_fn(|| queue.try_recv().ok()).take(share));
+            }
+            if inputs.is_closed() && batch.is_empty() {
+                return;
+            }
+            let now = clock::now();
+            let mut due = now.saturating_sub(ticked).as_nanos() / TICK.as_nanos();
+            // Ticks that do nothing but count are counted in their place. Of those that do something the first is
+            // enough, and comes after what was heard: whoever was stopped for a while has missed nothing yet.
+            for _ in 0..due.min(self.replica.idle_ticks().into()) {
+                self.replica.tick(now);
+                ticked += TICK;
+                due -= 1;
+            }
+            for input in batch.drain(..) {
+                self.on_input(input);
+            }
+            if due > 0 {
+                self.on_tick(now);
+                ticked = now;
             }
             for effect in self.replica.flush(clock::now()) {
                 self.carry_out(effect);
@@ -145,15 +174,26 @@ impl Engine {
         }
     }
 
-    fn on_tick(&mut self) {
-        self.replica.tick(clock::now());
+    /// How long nothing will happen by itself.
+    fn quiet_for(&self, ticked: Duration) -> Duration {
+        let now = clock::now();
+        let ticks = u32::try_from(self.replica.idle_ticks()).unwrap_or(u32::MAX).saturating_add(1);
+        let until_tick = (ticked + TICK * ticks).saturating_sub(now);
+        // A session that has ended is not waited for in vain, but nobody turns round and round until it is gone.
+        let until_end = self.replica.next_deadline_in(now).map(|left| left.max(TICK));
+        until_end.map_or(until_tick, |until_end| until_tick.min(until_end))
+    }
+
+    fn on_tick(&mut self, now: Duration) {
+        self.replica.tick(now);
+        let forget = self.quota.forget(self.replica.store(), &mut self.ages, now);
         if self.replica.role().leads
             && self.compacting.is_none()
-            && let Some(revision) = self.quota.forget(self.replica.store())
+            && let Some(revision) = forget
         {
             let request = self.number();
             self.compacting = Some(request);
-            self.replica.propose(request, Command::Compact(revision));
+            self.replica.propose(request, Command::As(Author::Member, Command::Compact(revision).into()));
         }
     }
 

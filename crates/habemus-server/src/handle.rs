@@ -5,8 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use habemus_etcd::etcdserverpb::ResponseHeader;
 use habemus_replica::{Change, MemberId, Role};
-use habemus_store::{Answer, Applied, Command, KeyRange, Revision};
+use habemus_store::{Answer, Applied, Author, Command, KeyRange, Revision};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tonic::Request;
 
 use crate::engine::{Granted, Input, View};
 use crate::status::Refused;
@@ -15,10 +16,23 @@ use crate::wakers::Wake;
 /// How the services speak to the engine.
 #[derive(Clone)]
 pub(crate) struct Handle {
-    inputs: mpsc::Sender<Input>,
+    ways: Ways,
     roles: watch::Receiver<Role>,
     cluster: u64,
     member: MemberId,
+    /// On whose behalf; `None` if nobody has said.
+    author: Option<Author>,
+}
+
+/// The ways to the engine: no flood on one of them holds up what comes by another.
+#[derive(Clone)]
+pub(crate) struct Ways {
+    /// What clients ask for.
+    pub(crate) clients: mpsc::Sender<Input>,
+    /// By which sessions go on.
+    pub(crate) renewals: mpsc::Sender<Input>,
+    /// What other members and the disk say.
+    pub(crate) urgent: mpsc::Sender<Input>,
 }
 
 /// A store that has all that was answered before, or the one that happens to be there.
@@ -31,17 +45,52 @@ pub(crate) enum Freshness {
 }
 
 impl Handle {
-    pub(crate) fn new(
-        inputs: mpsc::Sender<Input>,
-        roles: watch::Receiver<Role>,
-        cluster: u64,
-        member: MemberId,
-    ) -> Handle {
-        Handle { inputs, roles, cluster, member }
+    pub(crate) fn new(ways: Ways, roles: watch::Receiver<Role>, cluster: u64, member: MemberId) -> Handle {
+        Handle { ways, roles, cluster, member, author: None }
+    }
+
+    /// Speaks on behalf of whoever sent a request.
+    pub(crate) fn of<T>(&self, request: &Request<T>) -> Handle {
+        self.of_author(request.extensions().get::<Author>().cloned())
+    }
+
+    /// Speaks on behalf of somebody, if anybody said who it is.
+    pub(crate) fn of_author(&self, author: Option<Author>) -> Handle {
+        Handle { author, ..self.clone() }
+    }
+
+    /// Speaks for the member itself.
+    pub(crate) fn of_member(&self) -> Handle {
+        Handle { author: Some(Author::Member), ..self.clone() }
+    }
+
+    /// Says which keys will be shown as they were before.
+    pub(crate) fn showing(mut self, keys: Vec<KeyRange>) -> Handle {
+        if let Some(Author::User(acting)) = &mut self.author {
+            acting.shown = keys;
+        }
+        self
+    }
+
+    /// On whose behalf it speaks.
+    pub(crate) fn author(&self) -> Option<&Author> {
+        self.author.as_ref()
+    }
+
+    /// Whether it speaks for somebody who may do everything.
+    pub(crate) async fn check_root(&self) -> Result<(), Refused> {
+        let author = self.author.clone();
+        let look = move |view: &View<'_>| view.store.auth().check_root(author.as_ref());
+        let checked = self.look(Freshness::Linearizable, look).await?;
+        checked.map_err(|error| Refused::Store(error.into()))
     }
 
     /// Applies a command on a majority of members.
     pub(crate) async fn apply(&self, command: Command) -> Result<Applied, Refused> {
+        let command = match &self.author {
+            None => command,
+            Some(author) => Command::As(author.clone(), Box::new(command)),
+        };
         let (answer, answered) = oneshot::channel();
         self.tell(Input::Propose(command, answer)).await?;
         answered.await.unwrap_or(Err(Refused::Stopping))
@@ -97,7 +146,12 @@ impl Handle {
     }
 
     pub(crate) async fn tell(&self, input: Input) -> Result<(), Refused> {
-        self.inputs.send(input).await.map_err(|_| Refused::Stopping)
+        let way = match &input {
+            Input::Peer(..) | Input::Persisted(_) | Input::MoveLeader(_) => &self.ways.urgent,
+            Input::Propose(command, _) if command.is_renewal() => &self.ways.renewals,
+            _ => &self.ways.clients,
+        };
+        way.send(input).await.map_err(|_| Refused::Stopping)
     }
 
     /// Who leads, and whenever that changes.
@@ -124,4 +178,32 @@ impl Handle {
 /// A revision as etcd's messages have it.
 pub(crate) fn wire(revision: Revision) -> i64 {
     i64::try_from(revision.0).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use habemus_store::SessionId;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_flood_of_requests_holds_up_neither_members_nor_renewals() {
+        let ((clients, _clients), (renewals, _renewals), (urgent, _urgent)) =
+            (mpsc::channel(1), mpsc::channel(1), mpsc::channel(1));
+        let (_roles, role) = watch::channel(Role { term: 1, leader: None, leads: false });
+        let handle = Handle::new(Ways { clients, renewals, urgent }, role, 1, MemberId(1));
+        let put = || Command::Put(habemus_store::Put::new("a", "b"));
+        let propose = |command| Input::Propose(command, oneshot::channel().0);
+        assert!(handle.tell(propose(put())).await.is_ok(), "there is room for one");
+        let flood = tokio::time::timeout(Duration::from_millis(10), handle.tell(propose(put())));
+        assert!(flood.await.is_err(), "and for no more");
+        let renewal = Command::RenewSessions(vec![SessionId(1)]);
+        let renewal = propose(Command::As(Author::Member, renewal.into()));
+        for input in [renewal, Input::Persisted(1)] {
+            let told = tokio::time::timeout(Duration::from_secs(30), handle.tell(input)).await;
+            assert!(told.is_ok_and(|told| told.is_ok()), "it has a way of its own");
+        }
+    }
 }

@@ -15,8 +15,9 @@ pub(crate) struct Lock(pub(crate) Handle);
 #[tonic::async_trait]
 impl rpc::lock_server::Lock for Lock {
     async fn lock(&self, request: Request<rpc::LockRequest>) -> Result<Response<rpc::LockResponse>, Status> {
+        let handle = self.0.of(&request);
         let rpc::LockRequest { name, lease } = request.into_inner();
-        let inside = queues::enter(&self.0, name, lease, Bytes::new()).await?;
+        let inside = queues::enter(&handle, name, lease, Bytes::new()).await?;
         Ok(Response::new(rpc::LockResponse { header: Some(inside.header), key: inside.key }))
     }
 
@@ -25,8 +26,9 @@ impl rpc::lock_server::Lock for Lock {
         &self,
         request: Request<rpc::UnlockRequest>,
     ) -> Result<Response<rpc::UnlockResponse>, Status> {
+        let handle = self.0.of(&request);
         let keys = KeyRange::One(request.into_inner().key);
-        let (_, header) = self.0.execute(Command::Delete(Delete { keys })).await.map_err(unknown)?;
+        let (_, header) = handle.execute(Command::Delete(Delete { keys })).await.map_err(unknown)?;
         Ok(Response::new(rpc::UnlockResponse { header: Some(header) }))
     }
 }

@@ -1,17 +1,21 @@
 //! `habemusd`: locks, elections and sessions behind etcd's interface. One member, alone or of a cluster.
 
+mod auth;
 mod check;
 mod clock;
 mod cluster;
 mod config;
 mod convert;
+mod door;
 mod election;
 mod engine;
+mod gateway;
 mod handle;
 mod http;
 mod identity;
 mod kv;
 mod lease;
+mod limits;
 mod lock;
 mod maintenance;
 mod metrics;
@@ -20,8 +24,13 @@ mod peers;
 mod queues;
 mod quota;
 mod random;
+mod restore;
 mod server;
+mod shown;
 mod status;
+mod tls;
+mod tokens;
+mod v1;
 mod wakers;
 mod watch;
 mod writer;
@@ -46,6 +55,18 @@ async fn main() -> ExitCode {
     if config.check {
         println!("{config:#?}");
         return ExitCode::SUCCESS;
+    }
+    if let Some(from) = &config.restore {
+        return match restore::restore(&config, from) {
+            Ok(told) => {
+                println!("{told}");
+                ExitCode::SUCCESS
+            }
+            Err(error) => {
+                eprintln!("habemusd: {error}");
+                ExitCode::FAILURE
+            }
+        };
     }
     tracing_subscriber::fmt()
         .with_max_level(level())

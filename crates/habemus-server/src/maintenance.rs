@@ -56,13 +56,12 @@ impl rpc::maintenance_server::Maintenance for Maintenance {
         request: Request<rpc::AlarmRequest>,
     ) -> Result<Response<rpc::AlarmResponse>, Status> {
         let request = request.into_inner();
-        let look = |view: &View<'_>| (view.quota.is_full(view.store), view.store.revision());
-        let (is_full, revision) = self.0.look(Freshness::Local, look).await?;
+        let is_full = self.0.look(Freshness::Local, |view| view.quota.is_full(view.store)).await?;
         let gets = request.action == i32::from(rpc::alarm_request::AlarmAction::Get);
         let wanted = [rpc::AlarmType::None, rpc::AlarmType::Nospace].map(i32::from).contains(&request.alarm);
         let alarm = rpc::AlarmMember { member_id: self.0.member().0, alarm: rpc::AlarmType::Nospace.into() };
         let alarms = if is_full && gets && wanted { vec![alarm] } else { Vec::new() };
-        Ok(Response::new(rpc::AlarmResponse { header: Some(self.0.header(revision)), alarms }))
+        Ok(Response::new(rpc::AlarmResponse { header: None, alarms }))
     }
 
     async fn status(&self, _: Request<rpc::StatusRequest>) -> Result<Response<rpc::StatusResponse>, Status> {
@@ -105,12 +104,14 @@ impl rpc::maintenance_server::Maintenance for Maintenance {
     /// There is nothing that could be fragmented.
     async fn defragment(
         &self,
-        _: Request<rpc::DefragmentRequest>,
+        request: Request<rpc::DefragmentRequest>,
     ) -> Result<Response<rpc::DefragmentResponse>, Status> {
+        self.0.of(&request).check_root().await?;
         Ok(Response::new(rpc::DefragmentResponse { header: None }))
     }
 
-    async fn hash(&self, _: Request<rpc::HashRequest>) -> Result<Response<rpc::HashResponse>, Status> {
+    async fn hash(&self, request: Request<rpc::HashRequest>) -> Result<Response<rpc::HashResponse>, Status> {
+        self.0.of(&request).check_root().await?;
         let look = |view: &View<'_>| (hash(view, None), view.store.revision());
         let (hash, revision) = self.0.look(Freshness::Local, look).await?;
         Ok(Response::new(rpc::HashResponse { header: Some(self.0.header(revision)), hash: hash? }))
@@ -120,6 +121,7 @@ impl rpc::maintenance_server::Maintenance for Maintenance {
         &self,
         request: Request<rpc::HashKvRequest>,
     ) -> Result<Response<rpc::HashKvResponse>, Status> {
+        self.0.of(&request).check_root().await?;
         let at = u64::try_from(request.into_inner().revision).unwrap_or_default();
         let at = (at > 0).then_some(Revision(at));
         let look = move |view: &View<'_>| (hash(view, at), view.store.revision(), view.store.compacted());
@@ -135,8 +137,9 @@ impl rpc::maintenance_server::Maintenance for Maintenance {
     /// All of the store at one moment. Its form is our own, and only habemus reads it.
     async fn snapshot(
         &self,
-        _: Request<rpc::SnapshotRequest>,
+        request: Request<rpc::SnapshotRequest>,
     ) -> Result<Response<Self::SnapshotStream>, Status> {
+        self.0.of(&request).check_root().await?;
         let mut bytes = self.0.look(Freshness::Linearizable, |view| view.store.to_bytes()).await?;
         bytes.resize(bytes.len().next_multiple_of(PAGE), 0);
         let checksum = Sha256::digest(&bytes);
@@ -154,6 +157,7 @@ impl rpc::maintenance_server::Maintenance for Maintenance {
         &self,
         request: Request<rpc::MoveLeaderRequest>,
     ) -> Result<Response<rpc::MoveLeaderResponse>, Status> {
+        self.0.of(&request).check_root().await?;
         let to = MemberId(request.into_inner().target_id);
         let look = move |view: &View<'_>| {
             let mut members = view.replica.members();

@@ -5,6 +5,7 @@
 //! why.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,11 +16,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+use tokio_rustls::TlsStream;
 use tokio_util::codec::{Framed, LengthDelimitedCodec};
+use tokio_util::either::Either;
 
 use crate::engine::{Input, View};
 use crate::handle::{Freshness, Handle};
 use crate::others::{BadDisk, Life, Others};
+use crate::tls::Tls;
 
 /// What members say first is no longer than this.
 const MAX_OPENING: usize = 1 << 16;
@@ -40,7 +44,11 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The form of what members say; whoever changes the form changes this number.
 const FORM: u32 = 1;
 
-type Connection = Framed<TcpStream, LengthDelimitedCodec>;
+type Stream = Either<TcpStream, TlsStream<TcpStream>>;
+type Connection = Framed<Stream, LengthDelimitedCodec>;
+
+/// How members keep strangers out, if they do.
+pub(crate) type Keeper = Option<Arc<Tls>>;
 
 /// What a connection begins with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,14 +127,15 @@ pub(crate) struct Face {
 /// The ways to the other members.
 pub(crate) struct Peers {
     face: Face,
+    tls: Keeper,
     fatal: mpsc::Sender<String>,
     queues: BTreeMap<MemberId, (String, mpsc::Sender<PeerMessage>)>,
 }
 
 impl Peers {
     /// What makes it impossible to go on is told to `fatal`.
-    pub(crate) fn new(face: Face, fatal: mpsc::Sender<String>) -> Peers {
-        Peers { face, fatal, queues: BTreeMap::new() }
+    pub(crate) fn new(face: Face, tls: Keeper, fatal: mpsc::Sender<String>) -> Peers {
+        Peers { face, tls, fatal, queues: BTreeMap::new() }
     }
 
     /// Makes connections to new members, and ends those to members that went or moved.
@@ -137,10 +146,10 @@ impl Peers {
             .collect();
         self.queues.retain(|id, (address, _)| addresses.get(id).is_some_and(|it| *it == address));
         for (id, address) in addresses {
-            let (face, fatal) = (self.face, self.fatal.clone());
+            let (face, tls, fatal) = (self.face, self.tls.clone(), self.fatal.clone());
             self.queues.entry(id).or_insert_with(|| {
                 let (queue, messages) = mpsc::channel(QUEUE);
-                tokio::spawn(speak(address.clone(), face, id, messages, fatal));
+                tokio::spawn(speak(address.clone(), face, tls, id, messages, fatal));
                 (address.clone(), queue)
             });
         }
@@ -160,9 +169,7 @@ impl Peers {
     }
 }
 
-fn framed(stream: TcpStream) -> Connection {
-    // Without it small messages wait for others; if it cannot be had, they do.
-    drop(stream.set_nodelay(true));
+fn framed(stream: Stream) -> Connection {
     LengthDelimitedCodec::builder().max_frame_length(MAX_OPENING).new_framed(stream)
 }
 
@@ -180,8 +187,31 @@ async fn receive<T: DeserializeOwned>(connection: &mut Connection) -> Option<T> 
     postcard::from_bytes(&frame).ok()
 }
 
-async fn open(address: &str, opening: &Opening) -> Option<(Connection, Reply)> {
-    let stream = tokio::time::timeout(PATIENCE, TcpStream::connect(address)).await.ok()?.ok()?;
+/// Without it small messages wait for others; if it cannot be had, they do.
+fn hurry(stream: &TcpStream) {
+    drop(stream.set_nodelay(true));
+}
+
+async fn dial(address: &str, tls: &Keeper) -> io::Result<Stream> {
+    let stream = TcpStream::connect(address).await?;
+    hurry(&stream);
+    match tls {
+        None => Ok(Either::Left(stream)),
+        Some(tls) => {
+            let host = stream.peer_addr()?.ip();
+            Ok(Either::Right(tls.connect(host, stream).await?.into()))
+        }
+    }
+}
+
+async fn open(address: &str, tls: &Keeper, opening: &Opening) -> Option<(Connection, Reply)> {
+    let stream = match tokio::time::timeout(PATIENCE, dial(address, tls)).await.ok()? {
+        Ok(stream) => stream,
+        Err(error) => {
+            tracing::debug!(address, %error, "another member cannot be reached");
+            return None;
+        }
+    };
     let mut connection = framed(stream);
     send(&mut connection, opening).await?;
     let reply = receive(&mut connection).await?;
@@ -193,6 +223,7 @@ async fn open(address: &str, opening: &Opening) -> Option<(Connection, Reply)> {
 async fn speak(
     address: String,
     face: Face,
+    tls: Keeper,
     to: MemberId,
     mut messages: mpsc::Receiver<PeerMessage>,
     fatal: mpsc::Sender<String>,
@@ -201,7 +232,7 @@ async fn speak(
     let hello = Opening::Hello { form: FORM, cluster, from: me, to, life };
     let mut told = None;
     loop {
-        match open(&address, &hello).await {
+        match open(&address, &tls, &hello).await {
             Some((connection, Reply::Welcome)) => {
                 told = None;
                 if deliver(connection, &mut messages).await.is_none() {
@@ -253,6 +284,7 @@ async fn deliver(mut connection: Connection, messages: &mut mpsc::Receiver<PeerM
 
 /// What whoever listens needs to know.
 struct Ear {
+    tls: Keeper,
     cluster: u64,
     me: MemberId,
     others: Mutex<Others>,
@@ -260,8 +292,8 @@ struct Ear {
 }
 
 /// Takes connections of other members.
-pub(crate) async fn listen(listener: TcpListener, face: Face, others: Others, handle: Handle) {
-    let ear = Arc::new(Ear { cluster: face.cluster, me: face.me, others: Mutex::new(others), handle });
+pub(crate) async fn listen(listener: TcpListener, face: Face, tls: Keeper, others: Others, handle: Handle) {
+    let ear = Arc::new(Ear { tls, cluster: face.cluster, me: face.me, others: Mutex::new(others), handle });
     loop {
         match listener.accept().await {
             Ok((stream, _)) => drop(tokio::spawn(Arc::clone(&ear).hear(stream))),
@@ -274,7 +306,7 @@ pub(crate) async fn listen(listener: TcpListener, face: Face, others: Others, ha
 impl Ear {
     /// Takes what a member says until the connection ends.
     async fn hear(self: Arc<Ear>, stream: TcpStream) -> Option<()> {
-        let mut connection = framed(stream);
+        let mut connection = framed(tokio::time::timeout(PATIENCE, self.admit(stream)).await.ok()??);
         let opening: Opening = receive(&mut connection).await?;
         let (from, reply) = match opening {
             Opening::WhoAmI { address } => (None, self.find(address).await?),
@@ -291,6 +323,19 @@ impl Ear {
             self.handle.tell(Input::Peer(from, message)).await.ok()?;
         }
         None
+    }
+
+    async fn admit(&self, stream: TcpStream) -> Option<Stream> {
+        hurry(&stream);
+        let Some(tls) = &self.tls else { return Some(Either::Left(stream)) };
+        let from = stream.peer_addr().ok()?;
+        match tls.accept(stream).await {
+            Ok(stream) => Some(Either::Right(stream.into())),
+            Err(error) => {
+                tracing::debug!(%from, %error, "somebody is not let in as a member");
+                None
+            }
+        }
     }
 
     /// Why somebody is not let in, if it is not.
@@ -337,11 +382,15 @@ impl Ear {
 }
 
 /// Asks the members of a cluster who it is that hears the others at `address`, until one of them knows.
-pub(crate) async fn who_am_i(members: &[String], address: String) -> Result<Introduction, String> {
+pub(crate) async fn who_am_i(
+    members: &[String],
+    tls: &Keeper,
+    address: String,
+) -> Result<Introduction, String> {
     let question = Opening::WhoAmI { address: address.clone() };
     let mut unknown = false;
     for member in members {
-        match open(member, &question).await {
+        match open(member, tls, &question).await {
             Some((_, Reply::YouAre(introduction))) => return Ok(introduction),
             Some(_) => unknown = true,
             None => {}
@@ -355,7 +404,8 @@ pub(crate) async fn who_am_i(members: &[String], address: String) -> Result<Intr
         )
     } else {
         format!(
-            "no member answers at {members}: give the addresses where members hear each other, with --join"
+            "no member answers at {members}: give the addresses where members hear each other, with --join, \
+             and the same --peer-trusted-ca-file as they have"
         )
     })
 }

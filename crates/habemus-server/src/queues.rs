@@ -78,7 +78,8 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if !self.keep {
-            let handle = self.handle.clone();
+            // It takes back what it did itself, whatever its client may do by now.
+            let handle = self.handle.of_member();
             let leave = if self.is_own {
                 Command::CloseSession { id: self.session }
             } else {

@@ -2,46 +2,56 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use habemus_api::v1::{elections_server, locks_server, sessions_server};
 use habemus_etcd::{etcdserverpb, v3electionpb, v3lockpb};
 use habemus_journal::{Files, Journal, Limits};
 use habemus_replica::{Change, Member, MemberId, Recovered, Replica, Settings};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
-use tonic::transport::Server;
-use tonic::transport::server::TcpIncoming;
+use tonic::service::Routes;
 
 use crate::config::{Config, Origin};
+use crate::door::Door;
 use crate::engine::{Engine, INPUTS, Input, View};
-use crate::handle::{Freshness, Handle};
+use crate::handle::{Freshness, Handle, Ways};
 use crate::identity::{Hexadecimal, Identity};
 use crate::metrics::Metrics;
 use crate::others::{Life, Others};
-use crate::peers::{Face, Peers};
+use crate::peers::{Face, Keeper, Peers};
+use crate::tls::Tls;
+use crate::tokens::Tokens;
 use crate::writer::Writer;
 use crate::{
-    clock, cluster, election, http, identity, kv, lease, lock, maintenance, peers, random, watch as watches,
+    auth, clock, cluster, election, gateway, http, identity, kv, lease, lock, maintenance, peers, random, v1,
+    watch as watches,
 };
 
 /// A message from a client is no longer than this. What is longer than a request may be is refused by a
 /// better error.
 const MAX_MESSAGE: usize = 2 << 20;
 
-/// So many requests of one connection are under way at once.
-const MAX_STREAMS: u32 = 1 << 14;
+/// A message in which two keys stand is no longer than this.
+const WATCH_MESSAGE: usize = 256 << 10;
+
+/// A message in which no key or value stands is no longer than this.
+const SMALL_MESSAGE: usize = 64 << 10;
 
 /// How long whoever is still connected may take to go when the member stops.
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// Runs a member until it is told to stop, or cannot go on.
 pub(crate) async fn serve(config: Config) -> Result<(), String> {
+    let tls = config.tls.as_ref().map(Tls::for_clients).transpose()?.map(Arc::new);
+    let keeper: Keeper = config.peer_tls.as_ref().map(Tls::for_members).transpose()?.map(Arc::new);
     let clients = listen(config.listen).await?;
     let files = Files::new(&config.data).map_err(|error| format!("{}: {error}", config.data.display()))?;
     let _lock = identity::lock(&config.data)?;
-    let Opened { identity, journal, recovered, contacts } = open(&config, files).await?;
+    let Opened { identity, journal, recovered, contacts } = open(&config, files, &keeper).await?;
 
     let face = Face {
         cluster: identity.cluster.0,
@@ -56,27 +66,37 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     let (fatal, mut fatally) = mpsc::channel(1);
     let (inputs, taken) = mpsc::channel(INPUTS);
     let (roles, role) = watch::channel(replica.role());
-    let handle = Handle::new(inputs.clone(), role, face.cluster, face.me);
+    let (urgent, first) = mpsc::channel(INPUTS);
+    let (renewals, renewed) = mpsc::channel(INPUTS);
+    let ways = Ways { clients: inputs, renewals, urgent: urgent.clone() };
+    let handle = Handle::new(ways, role, face.cluster, face.me);
     if config.origin != Origin::Alone || replica.members().count() > 1 {
         let listener = listen(identity.peer).await?;
         let others = Others::read(&config.data)?;
-        tokio::spawn(peers::listen(listener, face, others, handle.clone()));
+        tokio::spawn(peers::listen(listener, face, keeper.clone(), others, handle.clone()));
     }
-    let mut connections = Peers::new(face, fatal);
+    tokio::spawn(reread_when_told([tls.clone(), keeper.clone()]));
+    let mut connections = Peers::new(face, keeper, fatal);
     let contacts = contacts.iter().map(|(id, member)| (*id, member));
     connections.follow(replica.members().chain(contacts));
     let metrics = Metrics::default();
-    let (writer, failed) = Writer::start(journal, inputs, metrics.clone());
+    let (writer, failed) = Writer::start(journal, urgent, metrics.clone());
     let life = u32::try_from(random::bits() >> 32).expect("thirty-two bits are left");
     let engine = Engine::new(replica, writer, connections, config.quota, roles, metrics.clone(), life);
-    let engine = tokio::spawn(engine.run(taken));
+    let engine = tokio::spawn(engine.run(first, renewed, taken));
 
     let address = clients.local_addr().map_err(|error| error.to_string())?;
-    tokio::spawn(announce(handle.clone(), identity.name.clone(), identity.peer, address));
+    let reached = config.advertise.unwrap_or(address);
+    // Without TLS nothing is written before it, as members always did.
+    let reached = if tls.is_some() { format!("https://{reached}") } else { reached.to_string() };
+    tokio::spawn(announce(handle.clone(), identity.name.clone(), identity.peer, reached));
     let data = config.data.display();
+    // Whoever reads the next line may tell the member to stop.
+    let orders = Orders::hear();
     tracing::info!(name = identity.name, member = %face.me, %address, %data, "listens");
+    let door = Door { listener: clients, tls, limits: config.limits };
     tokio::select! {
-        served = answer(clients, handle, metrics) => served,
+        () = answer(door, handle, metrics, &config, orders) => Ok(()),
         Some(error) = fatally.recv() => Err(error),
         Ok(error) = failed => Err(format!("the disk fails, and nothing more is confirmed: {error}")),
         ended = engine => Err(format!("the engine has ended: {ended:?}")),
@@ -97,7 +117,7 @@ struct Opened {
 }
 
 /// Opens what is in the directory, or makes it.
-async fn open(config: &Config, files: Files) -> Result<Opened, String> {
+async fn open(config: &Config, files: Files, keeper: &Keeper) -> Result<Opened, String> {
     let data = &config.data;
     let tell = |error: &dyn std::fmt::Display| format!("{}: {error}", data.display());
     let exists = Journal::exists(&files).map_err(|error| tell(&error))?;
@@ -111,14 +131,14 @@ async fn open(config: &Config, files: Files) -> Result<Opened, String> {
             identity
         }
         None if exists => return Err(lost_identity(data)),
-        None => begin(config).await?,
+        None => begin(config, keeper).await?,
     };
     identity.starts += 1;
     identity.write(data)?;
     if exists {
         let (journal, recovered) = Journal::open(files, Limits::default()).map_err(|error| tell(&error))?;
         let contacts =
-            if recovered.snapshot.is_some() { Vec::new() } else { meet(config, &identity).await? };
+            if recovered.snapshot.is_some() { Vec::new() } else { meet(config, &identity, keeper).await? };
         return Ok(Opened { identity, journal, recovered, contacts });
     }
     if identity.has_journal {
@@ -128,11 +148,11 @@ async fn open(config: &Config, files: Files) -> Result<Opened, String> {
         ));
     }
     let (recovered, contacts) = match &config.origin {
-        Origin::Added { .. } => (Recovered::added(), meet(config, &identity).await?),
-        Origin::First(names) => (Recovered::first(identity::members(names)), Vec::new()),
+        Origin::Added { .. } => (Recovered::added(), meet(config, &identity, keeper).await?),
+        Origin::First(names) => (Recovered::first(identity::members(names, None)), Vec::new()),
         Origin::Alone => {
             let names = [(identity.name.clone(), identity.peer)].into();
-            (Recovered::first(identity::members(&names)), Vec::new())
+            (Recovered::first(identity::members(&names, None)), Vec::new())
         }
     };
     let journal = Journal::create(files, Limits::default(), &recovered).map_err(|error| tell(&error))?;
@@ -142,7 +162,11 @@ async fn open(config: &Config, files: Files) -> Result<Opened, String> {
 }
 
 /// Whom a member asks that was added and has learned nothing yet.
-async fn meet(config: &Config, identity: &Identity) -> Result<Vec<(MemberId, Member)>, String> {
+async fn meet(
+    config: &Config,
+    identity: &Identity,
+    keeper: &Keeper,
+) -> Result<Vec<(MemberId, Member)>, String> {
     let Origin::Added { members, peer } = &config.origin else {
         return Err(
             "this member was added to a cluster and has learned nothing of it yet: say with --join and \
@@ -150,7 +174,7 @@ async fn meet(config: &Config, identity: &Identity) -> Result<Vec<(MemberId, Mem
                 .to_owned(),
         );
     };
-    let introduction = peers::who_am_i(members, peer.to_string()).await?;
+    let introduction = peers::who_am_i(members, keeper, peer.to_string()).await?;
     if (introduction.cluster, introduction.member) != (identity.cluster.0, identity.id()) {
         return Err(format!(
             "the members at --join take this one for another than {} says: empty that directory, or give the \
@@ -170,28 +194,28 @@ fn lost_identity(data: &Path) -> String {
 }
 
 /// Who a member is that starts for the first time.
-async fn begin(config: &Config) -> Result<Identity, String> {
+async fn begin(config: &Config, keeper: &Keeper) -> Result<Identity, String> {
     let name = config.name.as_deref().unwrap_or("default");
     match &config.origin {
         Origin::Alone => {
             let peer = SocketAddr::from(([127, 0, 0, 1], 2380));
-            Ok(Identity::first(&[(name.to_owned(), peer)].into(), name, peer))
+            Ok(Identity::first(&[(name.to_owned(), peer)].into(), name, peer, None))
         }
-        Origin::First(names) => Ok(Identity::first(names, name, names[name])),
+        Origin::First(names) => Ok(Identity::first(names, name, names[name], None)),
         Origin::Added { members, peer } => {
-            let introduction = peers::who_am_i(members, peer.to_string()).await?;
+            let introduction = peers::who_am_i(members, keeper, peer.to_string()).await?;
             Ok(Identity::added(introduction.cluster, introduction.member, name, *peer))
         }
     }
 }
 
 /// Tells the others where clients reach this member, until they know.
-async fn announce(handle: Handle, name: String, peer: SocketAddr, address: SocketAddr) {
+async fn announce(handle: Handle, name: String, peer: SocketAddr, reached: String) {
     let me = handle.member();
     let known = Member {
         name,
         peer_addresses: vec![peer.to_string()],
-        client_addresses: vec![address.to_string()],
+        client_addresses: vec![reached],
         learner: false,
     };
     loop {
@@ -212,65 +236,84 @@ async fn announce(handle: Handle, name: String, peer: SocketAddr, address: Socke
 }
 
 /// Answers clients until the member is told to stop.
-async fn answer(clients: TcpListener, handle: Handle, metrics: Metrics) -> Result<(), String> {
-    let incoming = TcpIncoming::from(clients).with_nodelay(Some(true));
+async fn answer(door: Door, handle: Handle, metrics: Metrics, config: &Config, orders: Orders) {
     let (stops, stopping) = watch::channel(false);
-    let mut stopped = stopping.clone();
-    let stop = {
-        let handle = handle.clone();
-        async move {
-            told_to_stop().await;
-            hand_over(&handle).await;
-            stops.send_replace(true);
-        }
-    };
-    let serving = Server::builder()
-        .accept_http1(true)
-        .max_concurrent_streams(Some(MAX_STREAMS))
-        .http2_keepalive_interval(Some(Duration::from_secs(30)))
-        .add_routes(http::pages(handle.clone(), metrics).into())
-        .add_service(
-            etcdserverpb::kv_server::KvServer::new(kv::Kv(handle.clone()))
-                .max_decoding_message_size(MAX_MESSAGE),
-        )
-        .add_service(
-            etcdserverpb::watch_server::WatchServer::new(watches::Watch(handle.clone()))
-                .max_decoding_message_size(MAX_MESSAGE),
-        )
-        .add_service(etcdserverpb::lease_server::LeaseServer::new(lease::Lease(handle.clone())))
-        .add_service(etcdserverpb::cluster_server::ClusterServer::new(cluster::Cluster(handle.clone())))
-        .add_service(etcdserverpb::maintenance_server::MaintenanceServer::new(maintenance::Maintenance(
-            handle.clone(),
-        )))
-        .add_service(
-            v3lockpb::lock_server::LockServer::new(lock::Lock(handle.clone()))
-                .max_decoding_message_size(MAX_MESSAGE),
-        )
-        .add_service(
-            v3electionpb::election_server::ElectionServer::new(election::Election(handle))
-                .max_decoding_message_size(MAX_MESSAGE),
-        )
-        .serve_with_incoming_shutdown(incoming, stop);
-    tokio::select! {
-        served = serving => served.map_err(|error| error.to_string())?,
+    let routes = routes(&handle, metrics, config);
+    let stop = async {
+        orders.to_stop().await;
+        hand_over(&handle).await;
+        stops.send_replace(true);
         // Whoever still watches would keep the member for ever; nothing that was answered is lost.
-        () = async {
-            // If the sender is gone, so is the server.
-            drop(stopped.wait_for(|stopping| *stopping).await);
-            sleep(FAREWELL).await;
-        } => {}
+        sleep(FAREWELL).await;
+    };
+    tokio::select! {
+        () = door.serve(routes, Tokens::new(handle.clone()), stopping) => {}
+        () = stop => {}
     }
     tracing::info!("stops");
-    Ok(())
 }
 
-/// Waits for the order to stop.
-async fn told_to_stop() {
-    let mut terminate = signal(SignalKind::terminate()).expect("signals can be heard");
-    let mut interrupt = signal(SignalKind::interrupt()).expect("signals can be heard");
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+/// All that is answered on the clients' port.
+fn routes(handle: &Handle, metrics: Metrics, config: &Config) -> axum::Router {
+    let handle = || handle.clone();
+    let kv = etcdserverpb::kv_server::KvServer::new(kv::Kv(handle()));
+    let watch = etcdserverpb::watch_server::WatchServer::new(watches::Watch(handle()));
+    let lease = etcdserverpb::lease_server::LeaseServer::new(lease::Lease(handle()));
+    let auth = etcdserverpb::auth_server::AuthServer::new(auth::Auth(handle()));
+    let cluster = cluster::Cluster { handle: handle(), peers_have_tls: config.peer_tls.is_some() };
+    let cluster = etcdserverpb::cluster_server::ClusterServer::new(cluster);
+    let maintenance = maintenance::Maintenance(handle());
+    let maintenance = etcdserverpb::maintenance_server::MaintenanceServer::new(maintenance);
+    let lock = v3lockpb::lock_server::LockServer::new(lock::Lock(handle()));
+    let election = v3electionpb::election_server::ElectionServer::new(election::Election(handle()));
+    let api = v1::Api(handle());
+    let pages = http::pages(handle(), metrics)
+        .merge(gateway::calls(&handle(), config.peer_tls.is_some()))
+        .merge(v1::pages(&api));
+    Routes::from(pages)
+        .add_service(kv.max_decoding_message_size(MAX_MESSAGE))
+        .add_service(watch.max_decoding_message_size(WATCH_MESSAGE))
+        .add_service(lease.max_decoding_message_size(SMALL_MESSAGE))
+        .add_service(auth.max_decoding_message_size(SMALL_MESSAGE))
+        .add_service(cluster)
+        .add_service(maintenance)
+        .add_service(lock.max_decoding_message_size(MAX_MESSAGE))
+        .add_service(election.max_decoding_message_size(MAX_MESSAGE))
+        .add_service(
+            sessions_server::SessionsServer::new(api.clone()).max_decoding_message_size(SMALL_MESSAGE),
+        )
+        .add_service(locks_server::LocksServer::new(api.clone()).max_decoding_message_size(MAX_MESSAGE))
+        .add_service(elections_server::ElectionsServer::new(api).max_decoding_message_size(MAX_MESSAGE))
+        .prepare()
+        .into_axum_router()
+}
+
+/// Reads certificates again at SIGHUP. Whoever only replaces the files need not send it.
+async fn reread_when_told(doors: [Option<Arc<Tls>>; 2]) {
+    let mut hang_up = signal(SignalKind::hangup()).expect("signals can be heard");
+    while hang_up.recv().await.is_some() {
+        doors.iter().flatten().for_each(|tls| tls.reread());
+    }
+}
+
+/// The orders to stop, heard from when this is made.
+struct Orders {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Orders {
+    fn hear() -> Orders {
+        let hear = |kind| signal(kind).expect("signals can be heard");
+        Orders { terminate: hear(SignalKind::terminate()), interrupt: hear(SignalKind::interrupt()) }
+    }
+
+    /// Waits for one.
+    async fn to_stop(mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
     }
 }
 

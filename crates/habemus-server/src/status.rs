@@ -1,7 +1,7 @@
 //! Refusals in etcd's words: clients compare codes, and some of them texts.
 
 use habemus_replica::Unanswered;
-use habemus_store::StoreError;
+use habemus_store::{AuthError, StoreError};
 use tonic::{Code, Status};
 
 /// Why something was not done.
@@ -57,7 +57,31 @@ fn of_store(error: &StoreError) -> (Code, &'static str) {
         StoreError::TtlTooLong => (Code::OutOfRange, "etcdserver: too large lease TTL"),
         StoreError::NotOwner => (Code::FailedPrecondition, "etcdserver: not the owner"),
         StoreError::Busy => (Code::FailedPrecondition, "etcdserver: lock is held"),
+        StoreError::Auth(error) => of_auth(*error),
         StoreError::OtherMode(_) => (Code::FailedPrecondition, "etcdserver: in the queue in another mode"),
+    }
+}
+
+fn of_auth(error: AuthError) -> (Code, &'static str) {
+    match error {
+        AuthError::NotEnabled => (Code::FailedPrecondition, "etcdserver: authentication is not enabled"),
+        AuthError::NoRootUser => (Code::FailedPrecondition, "etcdserver: root user does not exist"),
+        AuthError::NoRootRole => (Code::FailedPrecondition, "etcdserver: root user does not have root role"),
+        AuthError::UserEmpty => (Code::InvalidArgument, "etcdserver: user name is empty"),
+        AuthError::UserExists => (Code::FailedPrecondition, "etcdserver: user name already exists"),
+        AuthError::UserNotFound => (Code::FailedPrecondition, "etcdserver: user name not found"),
+        AuthError::RoleEmpty => (Code::InvalidArgument, "etcdserver: role name is empty"),
+        AuthError::RoleExists => (Code::FailedPrecondition, "etcdserver: role name already exists"),
+        AuthError::RoleNotFound => (Code::FailedPrecondition, "etcdserver: role name not found"),
+        AuthError::RoleNotGranted => {
+            (Code::FailedPrecondition, "etcdserver: role is not granted to the user")
+        }
+        AuthError::PermissionNotGranted => {
+            (Code::FailedPrecondition, "etcdserver: permission is not granted to the role")
+        }
+        AuthError::Management => (Code::InvalidArgument, "etcdserver: invalid auth management"),
+        AuthError::Token => (Code::Unauthenticated, "etcdserver: invalid auth token"),
+        AuthError::Denied => (Code::PermissionDenied, "etcdserver: permission denied"),
     }
 }
 

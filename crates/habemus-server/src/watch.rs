@@ -15,7 +15,7 @@ use habemus_etcd::etcdserverpb as rpc;
 use habemus_etcd::etcdserverpb::watch_create_request::FilterType;
 use habemus_etcd::etcdserverpb::watch_request::RequestUnion;
 use habemus_etcd::mvccpb;
-use habemus_store::{Event, KeyRange, Revised, Revision, StoreError};
+use habemus_store::{AuthError, Event, KeyRange, Revised, Revision, StoreError};
 use prost::Message;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Interval, MissedTickBehavior, interval};
@@ -51,21 +51,25 @@ impl rpc::watch_server::Watch for Watch {
         &self,
         request: Request<Streaming<rpc::WatchRequest>>,
     ) -> Result<Response<Self::WatchStream>, Status> {
-        let (answers, stream) = mpsc::channel(16);
-        let mut progress = interval(PROGRESS);
-        progress.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        progress.reset();
-        let watching = Watching {
-            handle: self.0.clone(),
-            answers,
-            notify: Arc::new(Notify::new()),
-            progress,
-            watches: BTreeMap::new(),
-            next_id: 0,
-        };
-        tokio::spawn(watching.run(request.into_inner()));
-        Ok(Response::new(Box::pin(ReceiverStream::new(stream))))
+        let handle = self.0.of(&request);
+        Ok(Response::new(Box::pin(watch(handle, request.into_inner()))))
     }
+}
+
+/// What happens, to whoever asks for it.
+pub(crate) fn watch(
+    handle: Handle,
+    requests: impl Stream<Item = Result<rpc::WatchRequest, Status>> + Send + Unpin + 'static,
+) -> impl Stream<Item = Result<rpc::WatchResponse, Status>> + Send + 'static {
+    let (answers, stream) = mpsc::channel(16);
+    let mut progress = interval(PROGRESS);
+    progress.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    progress.reset();
+    let notify = Arc::new(Notify::new());
+    let watching = Watching { handle, answers, notify, progress, watches: BTreeMap::new(), next_id: 0 };
+    // Whoever has nothing more to ask still wants to know what happens.
+    tokio::spawn(watching.run(requests.chain(futures_util::stream::pending())));
+    ReceiverStream::new(stream)
 }
 
 /// All watches of one stream.
@@ -135,15 +139,32 @@ struct News {
     revision: Revision,
 }
 
+/// Why a watch is not told what happened.
+enum Untold {
+    /// It may not know.
+    Denied(AuthError),
+    /// It is not known any more.
+    Compacted(Revision),
+}
+
+/// How a watch is told that it may not know, in the words of etcd's server.
+fn denial(error: AuthError) -> String {
+    let status = Status::from(Refused::Store(error.into()));
+    format!("rpc error: code = {:?} desc = {}", status.code(), status.message())
+}
+
 /// The stream is at its end: the client has gone, or the server stops.
 struct Over;
 
 impl Watching {
-    async fn run(mut self, mut requests: Streaming<rpc::WatchRequest>) {
+    async fn run(mut self, mut requests: impl Stream<Item = Result<rpc::WatchRequest, Status>> + Unpin) {
         while let Ok(()) = self.step(&mut requests).await {}
     }
 
-    async fn step(&mut self, requests: &mut Streaming<rpc::WatchRequest>) -> Result<(), Over> {
+    async fn step(
+        &mut self,
+        requests: &mut (impl Stream<Item = Result<rpc::WatchRequest, Status>> + Unpin),
+    ) -> Result<(), Over> {
         let notify = Arc::clone(&self.notify);
         tokio::select! {
             request = requests.next() => match request {
@@ -178,9 +199,21 @@ impl Watching {
     }
 
     async fn create(&mut self, create: rpc::WatchCreateRequest) -> Result<(), Over> {
+        let author = self.handle.author().cloned();
+        let key = if create.key.is_empty() { Bytes::from_static(&[0]) } else { create.key.clone() };
+        let range = KeyRange::from_wire(key, create.range_end.clone());
+        // A member that is behind must not show what was taken back.
+        let look = move |view: &View<'_>| view.store.auth().check_read(author.as_ref(), &range);
+        let freshness =
+            if self.handle.author().is_some() { Freshness::Linearizable } else { Freshness::Local };
+        let allowed = match self.handle.look(freshness, look).await {
+            Ok(allowed) => allowed,
+            Err(_) => return self.end().await,
+        };
         let revision = self.revision().await?;
         let wanted = create.watch_id;
         let refusal = match One::new(create, revision) {
+            _ if allowed.is_err() => &allowed.map_err(denial).err().unwrap_or_default(),
             _ if self.watches.contains_key(&wanted) && wanted != 0 => {
                 "mvcc: duplicate watch ID provided on the WatchStream"
             }
@@ -234,7 +267,12 @@ impl Watching {
     async fn tell(&mut self, id: i64) -> Result<(), Over> {
         while let Some(one) = self.watches.get(&id).cloned() {
             let (with_before, in_fragments) = (one.wants_before, one.wants_fragments);
-            let look = move |view: &View<'_>| news(view, &one);
+            let author = self.handle.author().cloned();
+            let look = move |view: &View<'_>| {
+                // What was taken back meanwhile is not shown any more.
+                let allowed = view.store.auth().check_read(author.as_ref(), &one.range);
+                allowed.map_err(Untold::Denied).and_then(|()| news(view, &one).map_err(Untold::Compacted))
+            };
             match self.handle.look(Freshness::Local, look).await {
                 Ok(Ok(news)) => {
                     if let Some(one) = self.watches.get_mut(&id) {
@@ -245,7 +283,8 @@ impl Watching {
                         return Ok(());
                     }
                 }
-                Ok(Err(compacted)) => return self.cancel_compacted(id, compacted).await,
+                Ok(Err(Untold::Denied(error))) => return self.cancel_denied(id, error).await,
+                Ok(Err(Untold::Compacted(compacted))) => return self.cancel_compacted(id, compacted).await,
                 Err(_) => return self.end().await,
             }
         }
@@ -275,6 +314,13 @@ impl Watching {
                 .await?;
         }
         Ok(())
+    }
+
+    async fn cancel_denied(&mut self, watch_id: i64, error: AuthError) -> Result<(), Over> {
+        self.watches.remove(&watch_id);
+        let canceled = self.response(watch_id).await?;
+        let cancel_reason = denial(error);
+        self.answer(rpc::WatchResponse { canceled: true, cancel_reason, ..canceled }).await
     }
 
     async fn cancel_compacted(&mut self, watch_id: i64, compacted: Revision) -> Result<(), Over> {

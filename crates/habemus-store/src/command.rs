@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::auth::{AuthCommand, Author};
 use crate::error::StoreError;
 use crate::event::{KeyValue, Revision};
 use crate::key_range::KeyRange;
@@ -45,9 +46,23 @@ pub enum Command {
     Leave(Leave),
     /// Nothing but the time that comes with it. Answered by `Done`.
     Tick,
+    /// Something on somebody's behalf, who must be allowed to. Answered as that is. Without it, nobody has said who
+    /// wants it.
+    As(Author, Box<Command>),
+    /// Change users and roles. Answered by `Done`.
+    Auth(AuthCommand),
 }
 
 impl Command {
+    /// Whether it only lets sessions go on.
+    pub fn is_renewal(&self) -> bool {
+        match self {
+            Command::RenewSessions(_) => true,
+            Command::As(_, command) => command.is_renewal(),
+            _ => false,
+        }
+    }
+
     /// How many bytes it takes, roughly.
     pub fn bytes(&self) -> usize {
         let said = match self {
@@ -57,6 +72,8 @@ impl Command {
             Command::RenewSessions(ids) => ids.len() * size_of::<SessionId>(),
             Command::Enter(enter) => enter.name.len() + enter.value.len(),
             Command::Leave(leave) => leave.key.len(),
+            Command::As(_, command) => command.bytes(),
+            Command::Auth(_) => 128,
             Command::Compact(_)
             | Command::OpenSession { .. }
             | Command::CloseSession { .. }

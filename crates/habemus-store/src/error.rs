@@ -1,5 +1,6 @@
 //! Why a command or a read is refused. Whatever is refused has changed nothing.
 
+use crate::auth::AuthError;
 use crate::event::Revision;
 use crate::session::SessionId;
 
@@ -42,4 +43,7 @@ pub enum StoreError {
     /// The session stands in the queue in another mode, and would wait for itself.
     #[error("session {0} stands in that queue in another mode: leave first")]
     OtherMode(SessionId),
+    /// Whoever wants it may not, or users and roles do not allow it.
+    #[error(transparent)]
+    Auth(#[from] AuthError),
 }

@@ -43,6 +43,15 @@ impl KeyRange {
         }
     }
 
+    /// The key and the end as which etcd writes it.
+    pub fn to_wire(&self) -> (Bytes, Bytes) {
+        match self {
+            KeyRange::One(key) => (key.clone(), Bytes::new()),
+            KeyRange::Between(first, end) => (first.clone(), end.clone()),
+            KeyRange::From(first) => (first.clone(), Bytes::from_static(&[0])),
+        }
+    }
+
     /// Whether `key` is one of them.
     pub fn contains(&self, key: &[u8]) -> bool {
         match self {

@@ -1,5 +1,5 @@
 //! The replicated state machine of the service: keys with revisions and history, sessions, queues for locks and
-//! elections. Pure: no clock, socket, disk, thread or chance.
+//! elections, users and roles. Pure: no clock, socket, disk, thread or chance.
 //!
 //! Every member applies the same [`Command`]s in the same order with the same times, and so every member has the same
 //! [`Store`]. A command that is refused changes nothing.
@@ -35,12 +35,14 @@
 //! ```
 
 mod answer;
+mod auth;
 mod command;
 mod error;
 mod event;
 mod history;
 mod key_range;
 mod keyspace;
+mod permission;
 pub mod queue;
 mod range;
 mod renewal;
@@ -51,6 +53,7 @@ mod time;
 mod txn;
 
 pub use answer::{Answer, Entered, OperationAnswer, Outcome, TxnAnswer};
+pub use auth::{Access, Acting, Auth, AuthCommand, AuthError, Author, Permission, ROOT, User};
 pub use command::{Command, Delete, Enter, Given, Leave, Put, WhenBusy};
 pub use error::StoreError;
 pub use event::{Event, KeyValue, Revised, Revision};

@@ -18,6 +18,7 @@ use crate::event::{Event, KeyValue, Revised, Revision};
 use crate::key_range::KeyRange;
 use crate::keyspace::Keyspace;
 use crate::session::SessionId;
+use crate::time::ClusterTime;
 
 /// Beside whom somebody may be inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -73,8 +74,17 @@ pub struct Standing {
     pub session: Option<SessionId>,
     /// Beside whom it may be inside.
     pub mode: Mode,
-    /// Whether it is.
-    pub inside: bool,
+    /// When it came.
+    pub since: ClusterTime,
+    /// When it was let in; nothing if it waits.
+    pub inside_since: Option<ClusterTime>,
+}
+
+impl Standing {
+    /// Whether it is inside.
+    pub fn is_inside(&self) -> bool {
+        self.inside_since.is_some()
+    }
 }
 
 /// Somebody was let in.
@@ -104,10 +114,28 @@ pub(crate) struct Queues(BTreeMap<Bytes, Queue>);
 
 type Place = (Revision, Bytes);
 
+/// How somebody stands in a queue, and since when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stand {
+    /// Nothing for whoever stands here by no session.
+    mode: Option<Mode>,
+    since: ClusterTime,
+    inside_since: Option<ClusterTime>,
+}
+
+/// Since when somebody stands in a queue, and is inside: all of a queue that does not follow from the keys.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WrittenStand {
+    prefix: Bytes,
+    place: Place,
+    since: ClusterTime,
+    inside_since: Option<ClusterTime>,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Queue {
-    /// Everybody, in order; without a mode whoever stands here by no session.
-    places: BTreeMap<Place, Option<Mode>>,
+    /// Everybody, in order.
+    places: BTreeMap<Place, Stand>,
     /// The last one inside; everybody before is inside, too.
     last_inside: Option<Place>,
     inside: usize,
@@ -117,18 +145,19 @@ struct Queue {
 
 impl Queue {
     /// The queue of all keys under `prefix`.
-    fn of(prefix: &Bytes, keyspace: &Keyspace) -> Queue {
+    fn of(prefix: &Bytes, keyspace: &Keyspace, now: ClusterTime) -> Queue {
         let mut queue = Queue::default();
         for key in keyspace.range(&KeyRange::prefix(prefix.clone()), keyspace.revision()) {
-            queue.add(prefix, key);
+            queue.add(prefix, key, now);
         }
         queue
     }
 
-    fn add(&mut self, prefix: &Bytes, key: &KeyValue) {
+    fn add(&mut self, prefix: &Bytes, key: &KeyValue, now: ClusterTime) {
         let mode = mode_in(prefix, key);
         self.by_session += usize::from(mode.is_some());
-        self.places.insert((key.created, key.key.clone()), mode);
+        let stand = Stand { mode, since: now, inside_since: None };
+        self.places.insert((key.created, key.key.clone()), stand);
     }
 
     /// A key that stands here was written again. It stays where it is, unless it goes with another session now: that may
@@ -137,7 +166,11 @@ impl Queue {
         let (mode_before, mode_now) = (mode_in(prefix, before), mode_in(prefix, now));
         if mode_before != mode_now {
             self.by_session -= usize::from(mode_before.is_some());
-            self.add(prefix, now);
+            self.by_session += usize::from(mode_now.is_some());
+            if let Some(stand) = self.places.get_mut(&(now.created, now.key.clone())) {
+                stand.mode = mode_now;
+            }
+            self.places.values_mut().for_each(|stand| stand.inside_since = None);
             self.last_inside = None;
             self.inside = 0;
         }
@@ -156,13 +189,16 @@ impl Queue {
     }
 
     /// Lets in whoever may be inside now.
-    fn admit(&mut self) -> Vec<Grant> {
+    fn admit(&mut self, now: ClusterTime) -> Vec<Grant> {
         let mut granted = Vec::new();
-        while let Some((place, mode)) = self.next().map(|(place, mode)| (place.clone(), *mode)) {
+        while let Some((place, mode)) = self.next().map(|(place, stand)| (place.clone(), stand.mode)) {
             if !self.has_room_for(mode.unwrap_or(Mode::Exclusive)) {
                 break;
             }
             self.inside += 1;
+            if let Some(stand) = self.places.get_mut(&place) {
+                stand.inside_since.get_or_insert(now);
+            }
             if mode.is_some() {
                 granted.push(Grant { token: place.0, key: place.1.clone() });
             }
@@ -172,7 +208,7 @@ impl Queue {
     }
 
     /// The first one who waits.
-    fn next(&self) -> Option<(&Place, &Option<Mode>)> {
+    fn next(&self) -> Option<(&Place, &Stand)> {
         match &self.last_inside {
             None => self.places.first_key_value(),
             Some(last) => {
@@ -187,10 +223,11 @@ impl Queue {
         if self.inside == 0 {
             return true;
         }
-        match (self.places.first_key_value(), mode) {
+        let first = self.places.first_key_value().map(|(place, stand)| (place, stand.mode));
+        match (first, mode) {
             (Some((_, Some(Mode::Shared))), Mode::Shared) => true,
             (Some((_, Some(Mode::Permits(theirs)))), Mode::Permits(mine)) => {
-                *theirs == mine && self.inside < mine.get() as usize
+                theirs == mine && self.inside < mine.get() as usize
             }
             _ => false,
         }
@@ -207,53 +244,93 @@ impl Queue {
 }
 
 /// How `key` stands in the queue of all keys under `prefix`, if it does so by its session.
-fn mode_in(prefix: &Bytes, key: &KeyValue) -> Option<Mode> {
+pub fn mode_in(prefix: &Bytes, key: &KeyValue) -> Option<Mode> {
     mode_of(key).filter(|(slash, _)| *slash == prefix.len()).map(|(_, mode)| mode)
 }
 
+/// How many of those who stand in a queue with these modes, in order, are inside.
+pub fn admitted(modes: impl IntoIterator<Item = Mode>) -> usize {
+    let mut queue = Queue::default();
+    for (number, mode) in modes.into_iter().enumerate() {
+        let place = (Revision(number as u64), Bytes::new());
+        let stand = Stand { mode: Some(mode), since: ClusterTime::default(), inside_since: None };
+        queue.places.insert(place, stand);
+        if queue.admit(ClusterTime::default()).is_empty() {
+            break;
+        }
+    }
+    queue.inside
+}
+
 impl Queues {
-    /// The queues that follow from these keys.
-    pub(crate) fn of(keyspace: &Keyspace) -> Queues {
+    /// The queues that follow from these keys, with what is known of when everybody came.
+    pub(crate) fn of(keyspace: &Keyspace, now: ClusterTime, written: Vec<WrittenStand>) -> Queues {
         let mut queues = Queues::default();
         let mut prefixes = BTreeSet::new();
         for key in keyspace.range(&KeyRange::From(Bytes::new()), keyspace.revision()) {
             prefixes.extend(mode_of(key).map(|(slash, _)| key.key.slice(..slash)));
         }
         for prefix in prefixes {
-            queues.begin(prefix, keyspace);
+            queues.begin(prefix, keyspace, now);
+        }
+        for WrittenStand { prefix, place, since, inside_since } in written {
+            let queue = queues.0.get_mut(&prefix);
+            if let Some(stand) = queue.and_then(|queue| queue.places.get_mut(&place)) {
+                stand.since = since;
+                // Who is inside follows from the keys; only since when does not.
+                stand.inside_since = stand.inside_since.map(|now| inside_since.unwrap_or(now));
+            }
         }
         queues
     }
 
-    fn begin(&mut self, prefix: Bytes, keyspace: &Keyspace) -> Vec<Grant> {
-        let mut queue = Queue::of(&prefix, keyspace);
-        let granted = queue.admit();
+    /// What does not follow from the keys.
+    pub(crate) fn written(&self) -> Vec<WrittenStand> {
+        let queues = self.0.iter().flat_map(|(prefix, queue)| {
+            queue.places.iter().map(|(place, stand)| WrittenStand {
+                prefix: prefix.clone(),
+                place: place.clone(),
+                since: stand.since,
+                inside_since: stand.inside_since,
+            })
+        });
+        queues.collect()
+    }
+
+    fn begin(&mut self, prefix: Bytes, keyspace: &Keyspace, now: ClusterTime) -> Vec<Grant> {
+        let mut queue = Queue::of(&prefix, keyspace, now);
+        let granted = queue.admit(now);
         self.0.insert(prefix, queue);
         granted
     }
 
     /// Follows what a revision has changed, and says what came of it.
-    pub(crate) fn follow(&mut self, revised: &Revised, keyspace: &Keyspace) -> Vec<QueueChange> {
+    pub(crate) fn follow(
+        &mut self,
+        revised: &Revised,
+        keyspace: &Keyspace,
+        at: ClusterTime,
+    ) -> Vec<QueueChange> {
         let mut touched: BTreeSet<Bytes> = BTreeSet::new();
         for event in revised.events.iter() {
-            self.follow_event(event, &mut touched);
+            self.follow_event(event, &mut touched, at);
         }
         let mut changes: Vec<QueueChange> =
-            touched.into_iter().filter_map(|prefix| self.admit_to(&prefix)).collect();
+            touched.into_iter().filter_map(|prefix| self.admit_to(&prefix, at)).collect();
         for event in revised.events.iter() {
             // What was written and deleted again in the same revision stands nowhere.
             let Some(now) = keyspace.get(&event.key) else { continue };
             let Some((slash, _)) = mode_of(now) else { continue };
             let prefix = now.key.slice(..slash);
             if !self.0.contains_key(&prefix) {
-                let granted = self.begin(prefix.clone(), keyspace);
+                let granted = self.begin(prefix.clone(), keyspace, at);
                 changes.push(QueueChange { name: name_of(&prefix), granted, vacant: false });
             }
         }
         changes
     }
 
-    fn follow_event(&mut self, event: &Event, touched: &mut BTreeSet<Bytes>) {
+    fn follow_event(&mut self, event: &Event, touched: &mut BTreeSet<Bytes>, at: ClusterTime) {
         if self.0.is_empty() {
             return;
         }
@@ -264,7 +341,7 @@ impl Queues {
             match (&event.before, &event.now) {
                 (Some(before), Some(now)) => queue.rewrite(&prefix, before, now),
                 (Some(before), None) => queue.remove(&prefix, before),
-                (None, Some(now)) => queue.add(&prefix, now),
+                (None, Some(now)) => queue.add(&prefix, now, at),
                 (None, None) => {}
             }
             touched.insert(prefix);
@@ -272,9 +349,9 @@ impl Queues {
     }
 
     /// Lets in whoever may be inside now, and forgets a queue in which nobody stands by a session any more.
-    fn admit_to(&mut self, prefix: &Bytes) -> Option<QueueChange> {
+    fn admit_to(&mut self, prefix: &Bytes, now: ClusterTime) -> Option<QueueChange> {
         let queue = self.0.get_mut(prefix)?;
-        let granted = queue.admit();
+        let granted = queue.admit(now);
         let vacant = queue.places.is_empty();
         if queue.by_session == 0 {
             self.0.remove(prefix);
@@ -288,8 +365,8 @@ impl Queues {
         match self.0.get(&prefix) {
             Some(queue) => queue.would_admit(mode),
             None => {
-                let mut queue = Queue::of(&prefix, keyspace);
-                queue.admit();
+                let mut queue = Queue::of(&prefix, keyspace, ClusterTime::default());
+                queue.admit(ClusterTime::default());
                 queue.would_admit(mode)
             }
         }
@@ -303,12 +380,13 @@ impl Queues {
     /// Everybody in the queue `name`, in order.
     pub(crate) fn standing(&self, name: &[u8], keyspace: &Keyspace) -> Vec<Standing> {
         let Some(queue) = self.0.get(&prefix(name)) else { return Vec::new() };
-        let standing = queue.places.iter().enumerate().map(|(index, ((token, key), mode))| Standing {
+        let standing = queue.places.iter().map(|((token, key), stand)| Standing {
             key: key.clone(),
             token: *token,
             session: keyspace.get(key).and_then(|key| key.session),
-            mode: mode.unwrap_or(Mode::Exclusive),
-            inside: index < queue.inside,
+            mode: stand.mode.unwrap_or(Mode::Exclusive),
+            since: stand.since,
+            inside_since: stand.inside_since,
         });
         standing.collect()
     }

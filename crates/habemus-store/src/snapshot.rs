@@ -1,7 +1,8 @@
 //! A store as bytes, and back.
 //!
-//! Only what does not follow from something else is written down: keys with their versions, and sessions with their
-//! deadlines. History, queues and whose keys are whose are found again when it is read.
+//! Only what does not follow from something else is written down: keys with their versions, sessions with their
+//! deadlines, since when who stands in a queue, users and roles. History, who is inside and whose keys are whose are
+//! found again when it is read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,21 +10,25 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::auth::Auth;
 use crate::event::{KeyValue, Revision};
 use crate::keyspace::{Keyspace, Stamp, Version};
-use crate::queue::Queues;
+use crate::queue::{Queues, WrittenStand};
 use crate::session::{SessionId, Sessions};
 use crate::store::Store;
 use crate::time::ClusterTime;
 
 /// The form of what is written. Whoever changes the form changes this number.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
+
+/// The same, with users and roles behind it: where there are none, earlier versions can read it, too.
+const FORM_WITH_AUTH: u32 = 3;
 
 /// Why bytes are no store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     /// They were written in another form.
-    #[error("the snapshot has form {0}; this version reads form {FORM}")]
+    #[error("the snapshot has form {0}; this version reads up to {FORM_WITH_AUTH}")]
     Form(u32),
     /// They make no sense.
     #[error("the snapshot is damaged: {0}")]
@@ -37,6 +42,7 @@ struct Written {
     compacted: Revision,
     keys: Vec<(Bytes, Vec<WrittenVersion>)>,
     sessions: Vec<(SessionId, Duration, ClusterTime)>,
+    queues: Vec<WrittenStand>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -63,9 +69,15 @@ impl Store {
             compacted: self.keyspace.compacted(),
             keys: keys.map(|(key, versions)| (key.clone(), versions.iter().map(write).collect())).collect(),
             sessions: self.sessions.iter().map(|(id, it)| (id, it.ttl, it.deadline)).collect(),
+            queues: self.queues.written(),
         };
-        let form = FORM.to_le_bytes().to_vec();
-        postcard::to_extend(&written, form).expect("memory takes whatever is written")
+        let enough = "memory takes whatever is written";
+        if self.auth == Auth::default() {
+            return postcard::to_extend(&written, FORM.to_le_bytes().to_vec()).expect(enough);
+        }
+        let form = FORM_WITH_AUTH.to_le_bytes().to_vec();
+        let bytes = postcard::to_extend(&written, form).expect(enough);
+        postcard::to_extend(&self.auth, bytes).expect(enough)
     }
 
     /// The store that was written as these bytes.
@@ -76,10 +88,12 @@ impl Store {
         let damaged = |what: &str| SnapshotError::Damaged(what.to_owned());
         let (form, rest) = bytes.split_first_chunk().ok_or_else(|| damaged("it is too short"))?;
         let form = u32::from_le_bytes(*form);
-        if form != FORM {
+        if ![FORM, FORM_WITH_AUTH].contains(&form) {
             return Err(SnapshotError::Form(form));
         }
-        let written: Written = postcard::from_bytes(rest).map_err(|error| damaged(&error.to_string()))?;
+        let bad = |error: postcard::Error| damaged(&error.to_string());
+        let (written, rest): (Written, _) = postcard::take_from_bytes(rest).map_err(bad)?;
+        let auth = if form == FORM { Auth::default() } else { postcard::from_bytes(rest).map_err(bad)? };
         if written.keys.iter().any(|(_, versions)| !versions.is_sorted_by(|one, next| one.since < next.since))
         {
             return Err(damaged("the versions of a key are out of order"));
@@ -93,7 +107,13 @@ impl Store {
         for key in keyspace.range(&crate::KeyRange::From(Bytes::new()), keyspace.revision()) {
             sessions.attach(&key.key, None, key.session);
         }
-        Ok(Store { now: written.now, queues: Queues::of(&keyspace), keyspace, sessions })
+        Ok(Store {
+            now: written.now,
+            queues: Queues::of(&keyspace, written.now, written.queues),
+            keyspace,
+            sessions,
+            auth,
+        })
     }
 }
 

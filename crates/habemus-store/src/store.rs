@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::answer::{Answer, Entered};
+use crate::auth::Auth;
 use crate::command::{Command, Enter, Given, Leave, Put, WhenBusy};
 use crate::error::StoreError;
 use crate::event::{KeyValue, Revised, Revision};
@@ -24,6 +25,7 @@ pub struct Store {
     pub(crate) keyspace: Keyspace,
     pub(crate) sessions: Sessions,
     pub(crate) queues: Queues,
+    pub(crate) auth: Auth,
 }
 
 /// What came of applying a command: first the sessions that had ended by then, then the command itself.
@@ -55,6 +57,7 @@ impl Store {
             keyspace: Keyspace::new(),
             sessions: Sessions::default(),
             queues: Queues::default(),
+            auth: Auth::default(),
         }
     }
 
@@ -65,9 +68,28 @@ impl Store {
         while let Some(id) = self.sessions.due(self.now) {
             self.end_session(id, &mut changes);
         }
-        let answer = self.execute(command, &mut changes);
+        let (author, command) = match command {
+            Command::As(author, command) => (Some(author), *command),
+            command => (None, command),
+        };
+        let answer = match self.check_author(author.as_ref(), &command) {
+            Ok(()) => self.execute(command, &mut changes),
+            Err(refused) => Err(refused.into()),
+        };
         let Changes { revised, queues, ended } = changes;
         Applied { answer, revision: self.revision(), revised, queues, ended }
+    }
+
+    /// What a new cluster begins with that is made from a backup of another. Revisions go on so far beyond those of the backup
+    /// that none is given twice, whatever the other one gave after it; whoever knows an earlier one is told that it is
+    /// forgotten. Sessions have their whole time again.
+    #[must_use]
+    pub fn restored(mut self, skip: u64) -> Store {
+        let revision = Revision(self.revision().0.saturating_add(skip));
+        self.keyspace = self.keyspace.beyond(revision);
+        let ids: Vec<SessionId> = self.sessions.ids().collect();
+        self.renew(&ids);
+        self
     }
 
     /// The latest revision.
@@ -78,6 +100,11 @@ impl Store {
     /// Nothing before this revision is known.
     pub fn compacted(&self) -> Revision {
         self.keyspace.compacted()
+    }
+
+    /// Users and roles.
+    pub fn auth(&self) -> &Auth {
+        &self.auth
     }
 
     /// The time of the last command.
@@ -184,6 +211,8 @@ impl Store {
             Command::Enter(enter) => self.enter(&enter, changes).map(Answer::Entered),
             Command::Leave(leave) => self.leave(&leave, changes).map(|()| Answer::Done),
             Command::Tick => Ok(Answer::Done),
+            Command::Auth(command) => self.auth.execute(command).map(|()| Answer::Done),
+            Command::As(_, command) => self.execute(*command, changes),
         }
     }
 
@@ -275,7 +304,7 @@ impl Store {
                 let after = event.now.as_ref().and_then(|now| now.session);
                 self.sessions.attach(&event.key, before, after);
             }
-            changes.queues.extend(self.queues.follow(&revised, &self.keyspace));
+            changes.queues.extend(self.queues.follow(&revised, &self.keyspace, self.now));
             changes.revised.push(revised);
         }
         result

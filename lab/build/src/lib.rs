@@ -4,4 +4,4 @@ mod page;
 mod server;
 
 pub use page::{Page, build};
-pub use server::{listen, open_browser, serve};
+pub use server::{USUAL_PORT, listen, listen_where_expected, open_browser, serve};

@@ -85,20 +85,27 @@ fn engine(places: &Places) -> Result<(), String> {
     let manifest = places.lab.join("Cargo.toml");
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--quiet", "--release", "--locked", "--target", TARGET, "-p", "habemus-lab-engine"]);
+    cargo.args(["-p", "habemus-lab-checker"]);
     cargo.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(&places.target);
     // Flags for this machine are no flags for a browser.
     cargo.env_remove("RUSTFLAGS");
     run(&mut cargo, "building the engine")?;
-    let module = places.target.join(TARGET).join("release/habemus_lab_engine.wasm");
+    bind(places, "engine")?;
+    bind(places, "checker")
+}
+
+/// Makes a script that loads an engine.
+fn bind(places: &Places, name: &str) -> Result<(), String> {
+    let module = places.target.join(TARGET).join(format!("release/habemus_lab_{name}.wasm"));
     let bound = places.target.join("bound");
-    let stamp = bound.join("engine_bg.wasm");
+    let stamp = bound.join(format!("{name}_bg.wasm"));
     if is_newer(&stamp, &module) {
         return Ok(());
     }
     let mut bindgen = Bindgen::new();
-    bindgen.input_path(&module).out_name("engine").typescript(true).remove_name_section(true);
-    let bound_as_module = bindgen.web(true).map_err(|error| format!("binding the engine: {error:#}"))?;
-    bound_as_module.generate(&bound).map_err(|error| format!("binding the engine: {error:#}"))
+    bindgen.input_path(&module).out_name(name).typescript(true).remove_name_section(true);
+    let bound_as_module = bindgen.web(true).map_err(|error| format!("binding the {name}: {error:#}"))?;
+    bound_as_module.generate(&bound).map_err(|error| format!("binding the {name}: {error:#}"))
 }
 
 fn is_newer(file: &Path, than: &Path) -> bool {
@@ -134,9 +141,12 @@ fn libraries(places: &Places) -> Result<(), String> {
 fn bundle(places: &Places) -> Result<(), String> {
     let site = places.target.join("site");
     let mut command = Command::new(places.lab.join("node_modules/.bin/esbuild"));
-    command.args(["src/main.tsx", "src/worker.ts", "src/style.css"]);
+    command.args(["src/main.tsx", "src/worker.ts", "src/checker.ts", "src/style.css"]);
     command.arg(format!("--outdir={}", site.display()));
-    command.arg(format!("--alias:engine={}", places.target.join("bound/engine.js").display()));
+    for name in ["engine", "checker"] {
+        let script = places.target.join(format!("bound/{name}.js"));
+        command.arg(format!("--alias:{name}={}", script.display()));
+    }
     command.args(["--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning"]);
     command.args(["--jsx=automatic", "--jsx-import-source=preact"]).current_dir(&places.lab);
     run(&mut command, "esbuild")
@@ -153,8 +163,10 @@ fn read(places: &Places) -> Result<Page, String> {
         Ok::<(), String>(())
     };
     add("index.html", places.lab.join("src/index.html"))?;
-    add("engine_bg.wasm", places.target.join("bound/engine_bg.wasm"))?;
-    for name in ["main.js", "worker.js", "style.css"] {
+    for name in ["engine_bg.wasm", "checker_bg.wasm"] {
+        add(name, places.target.join("bound").join(name))?;
+    }
+    for name in ["main.js", "worker.js", "checker.js", "style.css"] {
         add(name, site.join(name))?;
     }
     files.insert("exhibits.json".to_owned(), exhibits(&places.root)?.into_bytes());

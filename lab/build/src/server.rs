@@ -17,6 +17,17 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A request has at most so many lines.
 const MAX_LINES: usize = 100;
 
+/// Where the page is if nobody says: links that commands print lead there. As letters on a telephone it is HABE.
+pub const USUAL_PORT: u16 = 4223;
+
+/// Listens on the loopback where links of commands lead to, or on a free port if that is taken.
+///
+/// # Errors
+/// If there is no free port.
+pub fn listen_where_expected() -> Result<(TcpListener, u16), String> {
+    listen(USUAL_PORT).or_else(|_| listen(0))
+}
+
 /// Listens on the loopback, on a free port if it is 0; gives the port.
 ///
 /// # Errors

@@ -180,7 +180,7 @@ fn page(rows: &[GuaranteeRow]) -> String {
          | refuted, in so many steps; ≤ if a shorter run may do | **‼ ✗ 7**, which fails the tests | ✗ 7 |\n\
          | refuted by faults outside the model under which it is promised | | *✗ 7* |\n\
          | does not apply: nothing ever happens of which it demands anything, terms for example | – | – |\n\n\
-         What is promised under which faults is in the catalogue (`habemus list bully`) and on each algorithm's page. An open row\n\
+         What is [promised](properties.md) under which faults is in the catalogue (`habemus list bully`) and on each algorithm's page. An open row\n\
          says how many states were looked at, and how many steps deep. `habemus guarantees` rechecks the whole\n\
          table; the tests recheck its quick rows. Elections are started by every choice of processes in the rows\n\
          without faults and with reordered messages, and by everybody in the others; each client of a lock\n\

@@ -1,6 +1,7 @@
 //! The flags that commands share, in groups, and the scenario that they amount to.
 
 mod clients;
+mod lab;
 mod network;
 mod random;
 mod run;
@@ -13,10 +14,13 @@ use habemus_scenario::{Action, Cue};
 use crate::error::CliError;
 
 pub(crate) use clients::ClientFlags;
+pub(crate) use lab::{LabFlag, Where};
 pub(crate) use network::NetworkFlags;
 pub(crate) use random::RandomFlags;
 pub(crate) use run::RunFlags;
 pub(crate) use script::ScriptFlags;
+#[cfg(feature = "nodes")]
+pub(crate) use subject::scenario_file;
 pub(crate) use subject::{Described, SubjectFlags};
 pub(crate) use system::{OptionFlags, SystemFlags};
 

@@ -62,6 +62,11 @@ impl RunFlags {
         self.subject.named()
     }
 
+    /// The seed that the command names.
+    pub(crate) fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
     /// Whether the command says who the processes are.
     pub(crate) fn names_processes(&self) -> bool {
         self.subject.names_processes()

@@ -14,7 +14,7 @@ use habemus_check::{
 use habemus_scenario::{Processes, Scenario, script, units};
 
 use super::draw::{Format, Style};
-use crate::args::{Described, SubjectFlags, flag};
+use crate::args::{Described, LabFlag, SubjectFlags, Where, flag};
 use crate::error::CliError;
 use crate::{Outcome, interrupt, output, show};
 
@@ -30,6 +30,7 @@ use crate::{Outcome, interrupt, output, show};
   habemus check exhibits/s4-quorum-amnesia.toml --memory 8G
   habemus check bully --partitions 1 --property uniqueness --trace split.jsonl --scenario split.toml
   habemus check bully --crashes 1 --all-properties --certificate bully.jsonl
+  habemus check anonymous-ring --property uniqueness --lab
   habemus run --replay split.jsonl
   habemus run split.toml --draw text")]
 #[command(mut_arg("processes", |arg| arg.help("How many processes; their identifiers are 1 to N [default: 3]")))]
@@ -146,6 +147,8 @@ pub(crate) struct Check {
     draw: Option<Format>,
     #[command(flatten)]
     style: Style,
+    #[command(flatten)]
+    lab: LabFlag,
     /// The report as JSON.
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -209,6 +212,12 @@ impl Check {
             output::write_file(path, |file| file.write_all(certificate.as_bytes()))?;
         }
         self.publish(&scenario, &setting, &report)?;
+        let counterexample = report.properties.iter().find_map(|line| line.counterexample.as_ref());
+        if let (true, Some(trace)) = (self.lab.is_given(), counterexample) {
+            let picture = self.draw.is_some_and(|format| format != Format::Text) && self.style.out.is_none();
+            let place = if self.json || picture { Where::Aside } else { Where::Output };
+            show_in_lab(&self.lab, &habemus_check::replay(trace, None)?, place)?;
+        }
         Ok(outcome(&report))
     }
 
@@ -350,6 +359,20 @@ impl Check {
             output::print(&text)
         }
     }
+}
+
+/// Prints a link to the lab that opens a repeated run, if one is wanted.
+pub(crate) fn show_in_lab(lab: &LabFlag, replay: &Replay, place: Where) -> Result<(), CliError> {
+    match replay.scenario() {
+        Some(scenario) => lab.show(&scenario, place)?,
+        None if lab.is_given() => {
+            let why = "this run goes round in a cycle for ever, and no link can hold it: --trace FILE keeps the run, \
+                       and the lab opens the file when it is dropped on its page.";
+            anstream::eprint!("{}", show::wrap("note: ", why, 80));
+        }
+        None => {}
+    }
+    Ok(())
 }
 
 /// Writes a repeated run as a scenario.

@@ -10,8 +10,13 @@ pub(crate) mod cost;
 pub(crate) mod detectors;
 pub(crate) mod draw;
 pub(crate) mod errata;
+pub(crate) mod exercise;
+mod gist;
 pub(crate) mod guarantees;
 pub(crate) mod list;
+#[cfg(feature = "nodes")]
+pub(crate) mod live;
+pub(crate) mod man;
 pub(crate) mod mutants;
 #[cfg(feature = "nodes")]
 pub(crate) mod node;

@@ -10,7 +10,7 @@ use habemus_scenario::Scenario;
 use habemus_sim::{Control, run_controlled};
 
 use super::draw::{Format, Style};
-use crate::args::{Described, RunFlags};
+use crate::args::{Described, LabFlag, RunFlags, Where};
 use crate::error::CliError;
 use crate::{Outcome, interrupt, output, show};
 
@@ -22,6 +22,7 @@ use crate::{Outcome, interrupt, output, show};
   habemus run coordinator --entries 3 -o timeout=20ms --at '10ms slow 2 by 100ms'
   habemus run ricart-agrawala -n 4 --resources orders,stock --entries 10
   habemus run exhibits/s4-timeout-hurts.toml --draw svg --out hurts.svg
+  habemus run exhibits/s4-timeout-hurts.toml --lab
   habemus run --replay counterexample.jsonl --draw text")]
 #[command(mut_arg("what", |what| what.required(false).required_unless_present("replay")))]
 pub(crate) struct Run {
@@ -45,6 +46,8 @@ pub(crate) struct Run {
     draw: Option<Format>,
     #[command(flatten)]
     style: Style,
+    #[command(flatten)]
+    lab: LabFlag,
     /// The report as JSON.
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -66,7 +69,18 @@ impl Run {
         drop(progress);
         let report = report.map_err(|error| CliError::from_run(error, parsed.as_ref()))?;
         self.publish(&scenario, &report)?;
+        self.lab.show(&scenario, self.beside_the_report())?;
         Ok(outcome(&report))
+    }
+
+    /// Where there is room for a line more.
+    fn beside_the_report(&self) -> Where {
+        if self.json || self.shows_picture_alone() { Where::Aside } else { Where::Output }
+    }
+
+    /// Whether the output is a picture for another program.
+    fn shows_picture_alone(&self) -> bool {
+        self.draw.is_some_and(|format| format != Format::Text) && self.style.out.is_none()
     }
 
     /// Repeats a recorded run.
@@ -88,6 +102,7 @@ impl Run {
         }
         let scenario = Scenario { title: trace.header.title.clone(), ..Scenario::default() };
         self.publish(&scenario, &replay.report)?;
+        super::check::show_in_lab(&self.lab, &replay, self.beside_the_report())?;
         Ok(outcome(&replay.report))
     }
 
@@ -95,11 +110,9 @@ impl Run {
         // A picture on the terminal comes first: the report explains it.
         let draw = self.draw.filter(|_| self.style.out.is_some() || !self.json);
         self.style.publish(report, self.trace.as_deref(), draw)?;
-        let picture_alone =
-            self.draw.is_some_and(|format| format != Format::Text) && self.style.out.is_none();
         if self.json {
             output::print_json(report)
-        } else if picture_alone {
+        } else if self.shows_picture_alone() {
             // Standard output is a picture for another program: the verdict goes beside it.
             anstream::eprint!("{}", show::report(scenario, report));
             Ok(())

@@ -1,4 +1,4 @@
-//! `habemus serve`, `lock`, `elect`, `locks`, `leader` and `status`: the service and its clients. They are
+//! `habemus serve`, `lock`, `elect`, `backup` and their siblings: the service and its clients. They are
 //! programs of their own, for they are built from much that nothing else here needs.
 
 use std::ffi::OsString;
@@ -15,7 +15,8 @@ use crate::error::CliError;
 #[derive(Args)]
 #[command(
     after_help = "The options are those of another program, which this one becomes: `habemusd --help` lists them for
-serve, and `habemusctl lock --help` for lock and its siblings. docs/service.md shows how they are used."
+serve, `habemusctl lock --help` for lock and its siblings, `habemus-demo --help` for demo. docs/service.md
+shows how they are used."
 )]
 pub(crate) struct External {
     /// The options of the program that this becomes; --help lists them.
@@ -24,6 +25,16 @@ pub(crate) struct External {
 }
 
 impl External {
+    /// Becomes the demo.
+    pub(crate) fn demo(&self) -> Result<Outcome, CliError> {
+        self.become_program("habemus-demo", None)
+    }
+
+    /// Becomes what builds and serves the lab.
+    pub(crate) fn lab(&self) -> Result<Outcome, CliError> {
+        self.become_program("habemus-lab-build", None)
+    }
+
     /// Becomes a member of the service.
     pub(crate) fn serve(&self) -> Result<Outcome, CliError> {
         self.become_program("habemusd", None)
@@ -37,8 +48,8 @@ impl External {
     fn become_program(&self, program: &str, task: Option<&str>) -> Result<Outcome, CliError> {
         let error = Command::new(find(program)).args(task).args(&self.options).exec();
         Err(CliError::new(format!(
-            "cannot run {program}: {error}. It belongs beside this program or on the PATH; build it with \
-             `cargo build --release -p habemus-server`, or let `./habemus serve` do that"
+            "cannot run {program}: {error}. It is a program of its own, and belongs beside this one or on the \
+             PATH; `./habemus` in the project's directory builds it when it is first wanted"
         )))
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Sweep {
     flags: RunFlags,
     /// All faults of the model of the algorithm, or of every algorithm if none is named.
     #[arg(long, help_heading = "Sweep")]
+    #[arg(conflicts_with_all = ["SystemFlags", "OptionFlags", "ScriptFlags", "NetworkFlags", "RandomFlags"])]
+    #[arg(conflicts_with_all = ["ClientFlags", "processes", "start", "until", "time_limit", "within", "event_limit"])]
     all: bool,
     /// How many seeds; with --all: for each algorithm.
     #[arg(
@@ -108,7 +110,10 @@ impl Sweep {
         for entry in entries {
             let cases = cases(entry);
             let each = self.seeds.div_ceil(cases.len().max(1) as u64);
-            all.extend(cases.into_iter().map(|case| (case, None, each)));
+            all.extend(cases.into_iter().map(|mut case| {
+                case.scenario.seed = self.flags.seed().unwrap_or(case.scenario.seed);
+                (case, None, each)
+            }));
         }
         Ok(all)
     }

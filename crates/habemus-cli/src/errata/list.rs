@@ -59,6 +59,20 @@ pub(crate) const ERRATA: &[Erratum] = &[
         }],
     },
     Erratum {
+        name: "capture-sync-cost",
+        title: "The bound on synchronous captures is printed as a negative number",
+        notes: "S2, Corolário 5.2",
+        says: "o número total de capturas é no máximo n + Σ_{k=1}^{⌈log n⌉−1} ⌊n/2^{k−1}⌋ · 2^k ≤ n + 2n(⌈log n⌉ − 1) \
+               = 2n(⌈log n⌉ − n)",
+        wrong: "The last line has the n inside the brackets: it is below 0 for every n > 2.",
+        cure: "n + 2n(⌈log n⌉ − 1) = 2n⌈log n⌉ − n, as the corollary itself says.",
+        evidence: &[Evidence::Computed {
+            command: "habemus run exhibits/s2-capture-sync-16.toml",
+            unit: "captures",
+            rows: synchronous_captures,
+        }],
+    },
+    Erratum {
         name: "yo-yo-pruning",
         title: "Yo-Yo never ends",
         notes: "S4, Algoritmo do YoYo",
@@ -347,6 +361,18 @@ fn captures() -> Vec<(String, String)> {
     });
     vec![
         ("the bound: 2n⌊log₂ n⌋ + n attempts".to_owned(), grouped(2 * 16 * 4 + 16)),
+        ("Capture messages in all, of 16 candidates".to_owned(), sent),
+    ]
+}
+
+/// S2's Corolário 5.2 for sixteen candidates.
+fn synchronous_captures() -> Vec<(String, String)> {
+    let sent = sent(include_str!("../../../../exhibits/s2-capture-sync-16.toml"), |statistics| {
+        statistics.by_kind.get("Capture").copied().unwrap_or(0)
+    });
+    vec![
+        ("as the proof ends: 2n(⌈log₂ n⌉ − n)".to_owned(), format!("−{}", grouped(2 * 16 * 12))),
+        ("the bound: 2n⌈log₂ n⌉ − n".to_owned(), grouped(2 * 16 * 4 - 16)),
         ("Capture messages in all, of 16 candidates".to_owned(), sent),
     ]
 }

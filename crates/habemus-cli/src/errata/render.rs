@@ -57,7 +57,8 @@ pub(crate) fn page(handle: &CheckHandle) -> Result<String, CliError> {
         "Where the notes' own listings are wrong or silent. Each literal version is kept as a variant beside the \
          corrected one, and what is said here is shown each time that this page is made: by the model checker with a \
          shortest run, or, where nothing is violated, by what was measured. `habemus errata` shows one of them, \
-         `habemus errata --page` makes this page, and a test compares the two.",
+         `habemus errata --page` makes this page, and a test compares the two. [Properties](properties.md) says what E1 or \
+         EM1 means, and who wrote the notes.",
         PAGE,
     ));
     for erratum in ERRATA {

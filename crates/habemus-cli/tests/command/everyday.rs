@@ -23,10 +23,13 @@ fn refuses(arguments: &[&str]) -> String {
 #[test]
 fn the_catalogue_has_every_algorithm_and_fits_eighty_columns() {
     let list = succeeds(&["list"]);
+    let long = succeeds(&["list", "--long"]);
+    let lines = list.lines().filter(|line| line.starts_with("  ")).count();
+    assert_eq!(lines, habemus::catalogue::ENTRIES.len(), "one line each: {list}");
     for entry in habemus::catalogue::ENTRIES {
-        assert!(list.contains(entry.name));
+        assert!(list.contains(entry.name) && long.contains(entry.name));
         let page = succeeds(&["list", entry.name]);
-        for text in [&list, &page] {
+        for text in [&list, &long, &page] {
             assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         }
         for option in entry.all_options() {
@@ -35,6 +38,70 @@ fn the_catalogue_has_every_algorithm_and_fits_eighty_columns() {
     }
     let json: serde_json::Value = serde_json::from_str(&succeeds(&["list", "--json"])).expect("it is JSON");
     assert_eq!(json.as_array().map(Vec::len), Some(habemus::catalogue::ENTRIES.len()));
+}
+
+#[test]
+fn every_property_and_every_notes_are_explained_by_their_name() {
+    for property in habemus::property::EXPLANATIONS {
+        let text = succeeds(&["list", property.name]);
+        assert!(text.contains(property.title) && text.contains("Broken if:"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+    assert!(succeeds(&["list", "em1"]).contains("máximo um processo por vez"));
+    assert_eq!(succeeds(&["list", "agreement"]).matches("Broken if:").count(), 2, "two problems have it");
+    assert!(succeeds(&["list", "S1"]).contains("Rodrigo Campiolo"));
+    assert!(refuses(&["list", "EM4"]).contains("did you mean the property `EM1`?"));
+}
+
+#[test]
+fn whoever_asks_for_nothing_is_told_what_to_try() {
+    let text = succeeds(&[]);
+    assert_eq!(text.lines().count(), 12, "{text}");
+    for line in text.lines().filter(|line| line.starts_with("  habemus ")) {
+        let command = line.split_whitespace().nth(1).expect("a command follows");
+        assert!(succeeds(&["help"]).contains(&format!("\n  {command} ")), "{command} is no command");
+    }
+    let help = succeeds(&["help"]);
+    assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
+}
+
+#[test]
+fn every_exercise_is_shown_in_both_languages_and_its_solution_solves_it() {
+    let list = succeeds(&["exercise"]);
+    for name in habemus_course::names() {
+        assert!(list.contains(name), "{list}");
+        let solution = file(&format!("exercise-{name}.toml"), &succeeds(&["exercise", name, "--solution"]));
+        assert!(succeeds(&["exercise", name, &solution]).starts_with("solved:"), "{name}");
+        let begin = file(&format!("begin-{name}.toml"), &succeeds(&["exercise", name, "--begin"]));
+        let code = habemus(&["exercise", name, &begin]).status.code();
+        // Where questions are to be answered, nothing is to be changed.
+        let asks = habemus_course::exercise(name).is_ok_and(|exercise| !exercise.predict.is_empty());
+        assert!(code == Some(1) || (asks && code == Some(0)), "{name} is no exercise if its start solves it");
+        for language in ["en", "pt"] {
+            let text = succeeds(&["exercise", name, "--language", language]);
+            assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        }
+        assert!(!succeeds(&["exercise", name, "--hint", "1"]).is_empty());
+    }
+    assert!(succeeds(&["exercise", "two-leaders", "--language", "pt"]).contains("Objetivo:"));
+    let asked = habemus_course::exercise("follow-the-ring").expect("it is there").predict;
+    let answers = |add: usize| {
+        let right = asked.iter().map(|question| (question.answer + 1 + add).to_string());
+        right.collect::<Vec<_>>().join(",")
+    };
+    succeeds(&["exercise", "follow-the-ring", "--answers", &answers(0)]);
+    let wrong = habemus(&["exercise", "follow-the-ring", "--answers", &answers(1)]);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(refuses(&["exercise", "two-leaders", "--hint", "99"]).contains("there are"));
+}
+
+#[test]
+fn a_manual_page_is_written_for_every_command() {
+    let folder = scratch("man").to_string_lossy().into_owned();
+    succeeds(&["man", "--out", &folder]);
+    let page = std::fs::read_to_string(format!("{folder}/habemus-run.1")).expect("it was written");
+    assert!(page.contains(".TH habemus-run 1"), "{page}");
+    assert!(succeeds(&["man"]).contains(".TH habemus 1"));
 }
 
 #[test]
@@ -171,7 +238,7 @@ fn a_sweep_shrinks_what_fails_and_says_how_to_replay_it() {
 #[test]
 fn who_stands_by_itself_is_not_told_to() {
     let said = |algorithm: &str| succeeds(&["run", algorithm, "--draw", "text"]);
-    assert!(said("bully").contains("5 elect"));
+    assert!(said("bully").contains("» elect"));
     let majority = said("majority");
     assert!(majority.contains("leads, and every") && !majority.contains(" elect"), "{majority}");
 }

@@ -4,8 +4,11 @@ mod analysis;
 mod cluster;
 mod coverage;
 mod everyday;
+mod lab;
 mod pages;
 mod shards;
 mod support;
 mod surroundings;
+#[cfg(feature = "nodes")]
+mod terminal;
 mod verdicts;

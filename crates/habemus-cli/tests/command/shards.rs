@@ -77,3 +77,20 @@ fn missing_parts_are_named_and_doubled_and_foreign_ones_refused() {
         assert_eq!(output.status.code(), Some(2), "{wrong}");
     }
 }
+
+#[test]
+fn a_sweep_of_all_faults_begins_with_the_seed_that_is_named_and_refuses_what_it_decides_itself() {
+    for seed in [1, 423] {
+        let (file, seed) = (scratch("first-seed.json").to_string_lossy().into_owned(), seed.to_string());
+        let sweep =
+            ["sweep", "omega", "--all", "--seeds", "2", "--seed", &seed, "--shard", "1/1", "--out", &file];
+        assert_eq!(habemus(&sweep).status.code(), Some(0));
+        let text = std::fs::read_to_string(&file).expect("it was written");
+        let part: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+        assert_eq!(part["cases"][0]["seeds"]["first"].to_string(), seed);
+    }
+    for flags in [&["-n", "7"][..], &["--crash-rate", "2/s"], &["-o", "wins=lowest"], &["--within", "1s"]] {
+        let output = habemus(&[&["sweep", "bully", "--all", "--seeds", "1"], flags].concat());
+        assert_eq!(output.status.code(), Some(2), "{flags:?}");
+    }
+}

@@ -4,7 +4,7 @@ use habemus_lab::{Branch, Cone};
 use habemus_scenario::parse;
 use serde_json::{Value, json};
 
-use crate::support::{Bench, names, text};
+use crate::support::{Bench, names, rows, text};
 
 fn why(bench: &mut Bench, process: u64, language: &str) -> Vec<String> {
     bench.done(&json!({ "wish": "speak", "language": language }));
@@ -79,9 +79,9 @@ fn the_cones_of_every_event_are_those_of_the_vector_clocks() {
     branch.explore(u64::MAX);
     let known = branch.known();
     for event in 1..=known {
-        let cone = Cone::of(&branch, event, 0, known + 1);
+        let cone = Cone::of(branch.history(), event, 0, known + 1);
         let clock = |event: u64| {
-            let clocks = branch.records_of(event).iter().map(|record| record.clock.clone());
+            let clocks = branch.history().records_of(event).iter().map(|record| record.clock.clone());
             clocks.reduce(|mut one, other| {
                 other.into_iter().for_each(|(id, ticks)| {
                     let known = one.entry(id).or_default();
@@ -105,22 +105,20 @@ fn the_cones_of_every_event_are_those_of_the_vector_clocks() {
 fn the_diagram_has_a_row_for_each_event_and_an_arrow_for_each_message() {
     let mut bench = Bench::with("s1-chang-roberts");
     let end = bench.end();
-    let rows = json!({ "wish": "rows", "first": 0, "count": 1000, "background": true });
-    let window = bench.ask(&rows)["rows"].clone();
+    let window = bench.ask(&rows(0.0, 1000.0, &json!({ "background": true })))["rows"].clone();
     assert_eq!(window["total"].as_u64(), end["known"].as_u64().map(|events| events + 1));
     assert_eq!(window["arrows"].as_array().map(Vec::len), Some(19));
     let arrived = |arrow: &Value| {
-        arrow["end"] == json!("arrived") && arrow["from"][0].as_u64() < arrow["to"][0].as_u64()
+        arrow["end"] == json!("arrived") && arrow["from"][0].as_f64() < arrow["to"][0].as_f64()
     };
     assert!(window["arrows"].as_array().expect("a list").iter().all(arrived));
     let words: Vec<&str> =
         window["rows"].as_array().expect("a list").iter().filter_map(|row| row["words"].as_str()).collect();
     assert_eq!(words[..3], ["everybody starts", "17: elect", "24 receives Election(17) from 17"]);
     // A piece has what passes through it.
-    let piece =
-        bench.ask(&json!({ "wish": "rows", "first": 4, "count": 2, "background": true }))["rows"].clone();
+    let piece = bench.ask(&rows(4.5, 5.5, &json!({ "background": true })))["rows"].clone();
     assert_eq!(piece["rows"].as_array().map(Vec::len), Some(2));
-    assert_eq!(piece["rows"][0], window["rows"][4]);
+    assert_eq!((&piece["rows"][0], &piece["first"]), (&window["rows"][4], &json!(4)));
 }
 
 #[test]
@@ -130,8 +128,7 @@ fn every_event_of_every_exhibit_is_told_in_both_languages() {
         for language in ["en", "pt"] {
             bench.done(&json!({ "wish": "open", "link": format!("e={name}&lang={language}") }));
             bench.step(300);
-            let rows = json!({ "wish": "rows", "first": 0, "count": 400, "background": true });
-            let window = bench.ask(&rows)["rows"].clone();
+            let window = bench.ask(&rows(0.0, 400.0, &json!({ "background": true })))["rows"].clone();
             let told = |row: &Value| row["words"].as_str().is_some_and(|words| !words.is_empty());
             assert!(window["rows"].as_array().expect("a list").iter().all(told), "{name}");
         }

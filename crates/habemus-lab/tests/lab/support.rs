@@ -26,6 +26,11 @@ pub(crate) fn text(name: &str) -> String {
     std::fs::read_to_string(exhibits().join(format!("{name}.toml"))).expect("it can be read")
 }
 
+/// Asks for a piece of the diagram.
+pub(crate) fn rows(top: f64, bottom: f64, view: &Value) -> Value {
+    json!({ "wish": "rows", "top": top, "bottom": bottom, "view": view })
+}
+
 /// A lab, with every example run.
 pub(crate) struct Bench(Lab);
 
@@ -50,6 +55,13 @@ impl Bench {
     pub(crate) fn with_text(text: &str) -> Self {
         let mut bench = Bench::new();
         bench.done(&json!({ "wish": "open", "toml": text }));
+        bench
+    }
+
+    /// A lab that shows this exercise.
+    pub(crate) fn at_exercise(name: &str) -> Self {
+        let mut bench = Bench::new();
+        bench.done(&json!({ "wish": "open", "exercise": name }));
         bench
     }
 

@@ -203,7 +203,16 @@ impl Cluster {
         }
         if node.next_tick <= now {
             node.next_tick = now + TICK;
-            replica.tick(Duration::from_micros(now));
+            let now = Duration::from_micros(now);
+            let before = replica.flush(now);
+            let is_idle =
+                replica.idle_ticks() > 0 && replica.next_deadline_in(now).is_none_or(|left| !left.is_zero());
+            replica.tick(now);
+            let after = replica.flush(now);
+            assert!(!is_idle || after.is_empty(), "an idle tick did something: {after:?}");
+            for effect in before.into_iter().chain(after) {
+                self.carry_out(id, effect);
+            }
         }
         self.flush(id);
     }

@@ -130,6 +130,8 @@ pub(crate) async fn wait_until(then: Duration) {
 /// Ends the session.
 async fn revoke(client: &Client, id: i64) {
     loop {
+        // If there is no token to be had, the next answer says so.
+        drop(client.authenticate().await);
         match LeaseClient::new(client.channel()).lease_revoke(LeaseRevokeRequest { id }).await {
             Err(status) if status.code() != tonic::Code::NotFound => {
                 tokio::time::sleep(Duration::from_millis(100)).await;

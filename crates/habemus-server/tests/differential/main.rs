@@ -4,6 +4,7 @@
 //! `HABEMUS_SEED=7` others. Without Debian's etcd-server nothing is compared, and the test says so.
 
 mod answers;
+mod gateway;
 mod oracle;
 mod requests;
 #[path = "../server/support.rs"]

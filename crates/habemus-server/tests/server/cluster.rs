@@ -24,7 +24,7 @@ struct Trio {
 }
 
 /// Addresses at which nobody listens just now.
-fn free_addresses(count: usize) -> Vec<String> {
+pub(crate) fn free_addresses(count: usize) -> Vec<String> {
     let listeners: Vec<TcpListener> =
         (0..count).map(|_| TcpListener::bind("127.0.0.1:0").expect("there are free ports")).collect();
     listeners.iter().map(|listener| listener.local_addr().expect("it listens").to_string()).collect()

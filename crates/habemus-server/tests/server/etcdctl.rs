@@ -139,7 +139,5 @@ fn whoever_maintains_it_finds_what_etcd_has() {
         list = member.etcdctl(&["member", "list"]);
     }
     assert!(list.contains(", started, default, http://127.0.0.1:2380, http://127.0.0.1:"), "{list}");
-    let absent = member.etcdctl(&["user", "list"]);
-    assert!(absent.contains("etcdserver: not supported"), "{absent}");
     assert!(member.etcdctl(&["move-leader", "1"]).contains("etcdserver: bad leader transferee"));
 }

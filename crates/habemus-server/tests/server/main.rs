@@ -1,11 +1,17 @@
 //! The real program, with real clients, real sockets and a real disk.
 
+mod auth;
 mod client;
 mod cluster;
+mod commands;
 mod etcdctl;
 mod hold;
+mod hostile;
 mod http;
 mod kills;
 mod limits;
+mod proxy;
 mod queues;
 mod support;
+mod tls;
+mod v1;

@@ -1,5 +1,6 @@
 //! What the store promises, one sentence a test.
 
+mod auth;
 mod queues;
 mod random;
 mod sessions;

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use bytes::Bytes;
+use habemus_store::queue::admitted;
 use habemus_store::{
     Command, Delete, Enter, KeyRange, Leave, Mode, Put, SessionId, Store, StoreError, WhenBusy,
 };
@@ -187,7 +188,10 @@ fn a_key_that_is_taken_from_its_session_counts_as_one_that_wants_to_be_alone() {
     store.apply(at(0), enter("lock", 1, Mode::Shared));
     store.apply(at(0), enter("lock", 2, Mode::Shared));
     store.apply(at(0), Command::Put(Put::new("lock/1;shared", "")));
-    assert_eq!(store.queue(b"lock").iter().map(|it| it.inside).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(
+        store.queue(b"lock").iter().map(habemus_store::Standing::is_inside).collect::<Vec<_>>(),
+        [true, false]
+    );
     // Who is inside follows from the keys alone, so that whoever starts from a snapshot agrees.
     assert_eq!(Store::from_bytes(&store.to_bytes()).as_ref(), Ok(&store));
 }
@@ -201,4 +205,27 @@ fn handing_over_names_nobody_but_the_next_in_a_long_queue() {
     let applied = done(store.apply(at(0), leave(&first)));
     assert_eq!(granted(&applied), [others[0].token]);
     assert_eq!(applied.revised[0].events.len(), 1);
+}
+
+#[test]
+fn since_when_somebody_waits_and_is_inside_is_known_and_survives_a_snapshot() {
+    let mut store = store_with(2);
+    store.apply(at(1), enter("lock", 1, Mode::Exclusive));
+    store.apply(at(2), enter("lock", 2, Mode::Exclusive));
+    store.apply(at(5), Command::CloseSession { id: SessionId(1) });
+    let restored = Store::from_bytes(&store.to_bytes()).expect("it was just written");
+    for store in [store, restored] {
+        let standing = store.queue(b"lock");
+        assert_eq!((standing[0].since, standing[0].inside_since), (at(2), Some(at(5))));
+    }
+}
+
+#[test]
+fn the_rule_of_who_is_inside_can_be_had_without_a_store() {
+    let (exclusive, shared) = (Mode::Exclusive, Mode::Shared);
+    assert_eq!(admitted([]), 0);
+    assert_eq!(admitted([exclusive, exclusive]), 1);
+    assert_eq!(admitted([shared, shared, exclusive, shared]), 2);
+    assert_eq!(admitted([permits(2), permits(2), permits(2)]), 2);
+    assert_eq!(admitted([permits(2), permits(3)]), 1);
 }

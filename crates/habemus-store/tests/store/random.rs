@@ -133,7 +133,7 @@ proptest! {
             if let Ok(Answer::Entered(entered)) = &applied.answer {
                 let standing = store.queue(&name_of(&entered.key));
                 let mine = standing.iter().find(|it| it.key == entered.key).expect("it has entered");
-                prop_assert_eq!((mine.token, mine.inside), (entered.token, entered.granted));
+                prop_assert_eq!((mine.token, mine.is_inside()), (entered.token, entered.granted));
             }
         }
     }

@@ -65,7 +65,7 @@ pub(crate) fn refused(store: &mut Store, command: Command) -> StoreError {
 
 /// The sessions inside, as the keys of the queue name them.
 pub(crate) fn inside(store: &Store, name: &str) -> Vec<i64> {
-    let standing = store.queue(name.as_bytes()).into_iter().filter(|it| it.inside);
+    let standing = store.queue(name.as_bytes()).into_iter().filter(habemus_store::Standing::is_inside);
     standing.filter_map(|it| it.session).map(|session| session.0).collect()
 }
 

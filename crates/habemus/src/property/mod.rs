@@ -14,11 +14,13 @@ mod addresses;
 mod agreement;
 mod dispatch;
 mod election;
+mod explained;
 mod mutex;
 #[cfg(test)]
 mod rehearsal;
 pub use agreement::*;
 pub use election::*;
+pub use explained::*;
 pub use mutex::*;
 
 /// Who takes part: constants that monitors need and do not store.

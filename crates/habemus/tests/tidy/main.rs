@@ -2,10 +2,12 @@
 //! documentation.
 
 mod architecture;
+mod book;
 mod core;
 mod decisions;
 mod manifests;
 mod panics;
 mod promises;
+mod properties;
 mod tree;
 mod words;

@@ -23,7 +23,8 @@ fn promises(entry: &Entry) -> String {
         names.join(", ")
     };
     let plain = entry.promises.iter().filter(|promise| promise.except.is_empty()).collect();
-    let mut text = format!("- **Model**: {}.\n- **Promised**: {}.\n", entry.model, names(plain));
+    let mut text =
+        format!("- **Model**: {}.\n- **[Promised](../properties.md)**: {}.\n", entry.model, names(plain));
     let mut excepted: Vec<&Promise> =
         entry.promises.iter().filter(|promise| !promise.except.is_empty()).collect();
     while let Some(first) = excepted.first().copied() {

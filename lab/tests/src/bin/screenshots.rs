@@ -21,6 +21,14 @@ const PICTURES: &[(&str, Setting, &str, &[&str])] = &[
     ("phone", PHONE, "e=s1-chang-roberts&at=9&p=24", &[]),
     ("phone-details", PHONE, "e=s1-chang-roberts&at=9&p=24&lang=pt", &[".tabs button:last-child"]),
     ("crowd", WIDE, "e=s2-capture-async-16&at=40&p=3", &[]),
+    ("exercise", WIDE, "x=two-leaders", &["[name=hint]"]),
+    ("question", WIDE, "x=follow-the-ring&at=1&lang=pt", &[]),
+    ("exercise-phone", PHONE, "x=two-leaders&lang=pt", &[".tabs button:last-child"]),
+    ("check", WIDE, "e=s4-anonymous-ring-two&at=3", &["[name=check-begin]"]),
+    ("filters", DARK, "e=s4-lease&at=30&p=1", &[".filters summary"]),
+    ("time", WIDE, "e=s4-lease&at=20&p=1", &["axis=time"]),
+    ("dots", WIDE, "e=s1-chang-roberts", &["processes=100"]),
+    ("editor", WIDE, "x=most-messages", &["[name=edit-exercise]"]),
     ("help", DARK, "e=s4-yo-yo&at=5", &["[name=help]"]),
 ];
 
@@ -37,7 +45,13 @@ fn main() {
             let browser = Browser::start(*setting).await;
             browser.open(link).await;
             for click in *clicks {
-                if click.starts_with("[data-process") {
+                if let Some((name, value)) = click.split_once('=').filter(|_| !click.starts_with(['[', '.'])) {
+                    let script = format!(
+                        "(() => {{ const field = document.querySelector('[name={name}]'); field.value = '{value}'; \
+                         field.dispatchEvent(new Event('change', {{ bubbles: true }})); return 1; }})()"
+                    );
+                    browser.ask(&script).await;
+                } else if click.starts_with("[data-process") {
                     let script = format!(
                         "(document.querySelector(\"{click}\").dispatchEvent(new MouseEvent('contextmenu', {{bubbles: true}})), 1)"
                     );
@@ -46,7 +60,7 @@ fn main() {
                     browser.click(click).await;
                 }
             }
-            tokio::time::sleep(std::time::Duration::from_millis(600)).await;
+            tokio::time::sleep(std::time::Duration::from_millis(1200)).await;
             let shot = browser.chromium("Page.captureScreenshot", json!({ "format": "png" })).await;
             let data = shot["data"].as_str().unwrap_or_default();
             std::fs::write(directory.join(format!("{name}.png")), decode(data)).expect("it can be written");

@@ -8,7 +8,7 @@ use super::super::{
     Values, Visitor, build as any, mutant, rules, shape, stack,
 };
 use super::lock;
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
+use crate::analysis::{Arranged, Arrangement, Bound, CostModel, Start};
 use crate::election::any::{AnyElection, Choice};
 use crate::mutex::elected::{Config, Elected, Reigns, Variant};
 use crate::topology::Complete;
@@ -177,19 +177,24 @@ fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn C
     Arranged { ids, start, down: Vec::new() }
 }
 
-/// With the bully election the best process announces itself, asks everybody where they stand, and enters.
+/// With the bully election: 2n² at most to elect, a question to everybody and its answer, and four for each entry. If the
+/// best process begins, it announces itself, asks everybody where they stand, and enters.
 fn bound(
     arrangement: Arrangement,
     start: Start,
     n: usize,
     option: &dyn Fn(&str) -> Option<String>,
 ) -> Option<Bound> {
-    let plain = ["variant", "election"].iter().all(|name| option(name).is_none());
-    (plain && (start, arrangement) == (Start::One, Arrangement::Best)).then_some(Bound {
-        messages: 3.0 * (n as f64 - 1.0),
-        kind: BoundKind::Exactly,
-        formula: "3(n−1)",
-    })
+    if ["variant", "election", "lease", "retry", "keep-alive"].iter().any(|name| option(name).is_some()) {
+        return None;
+    }
+    let count = n as f64;
+    let office = 2.0 * count * count + 2.0 * (count - 1.0);
+    match (start, arrangement) {
+        (Start::One, Arrangement::Best) => lock::exactly(3.0 * (count - 1.0), "3(n−1)"),
+        (Start::One, _) => lock::at_most(office + 4.0, "2n² + 2(n−1) + 4"),
+        (Start::All, _) => lock::at_most(office + 4.0 * count, "2n² + 2(n−1) + 4n"),
+    }
 }
 
 /// The election as the catalogue builds it: as a service, its options being those with the prefix.

@@ -14,8 +14,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "token-ring",
     problem: ProblemKind::MutualExclusion,
     summary: "a token goes round a ring, and whoever has it may enter",
-    model: Model::new(Timing::Asynchronous, &[Fault::Crash])
-        .besides("a detector that is right, and slower than any message"),
+    model: Model::new(Timing::Asynchronous, &[Fault::Crash]).besides("a detector that is right"),
     topologies: &["ring"],
     detectors: stack::DETECTORS,
     promises: &[

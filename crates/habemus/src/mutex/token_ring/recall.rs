@@ -3,8 +3,9 @@
 //! When the detector says that a process has died or has come back, or when one that has come back says so itself,
 //! the first process of the ring that is alive calls all tokens back: the recall goes round, voids every token of an
 //! older generation, and waits wherever somebody is inside. When it is home again there is no token any more, and its
-//! sender issues exactly one. If the detector is right, and slower than any message, there are never two; if it is
-//! wrong, two may be inside, and only the fencing token, in which the generation comes first, protects the resource.
+//! sender issues exactly one. A recall of the dead that comes late is outbid by the first. If the detector is right there
+//! are never two tokens; if it is wrong, two may be inside, and only the fencing token, in which the generation comes
+//! first, protects the resource.
 //! A generation is stored by everybody that is alive when it is issued: as long as that is always a majority, no
 //! later one has a lower number.
 
@@ -39,7 +40,10 @@ impl TokenRing {
 
     pub(super) fn on_recall(&mut self, generation: Generation, cx: &mut Context<'_, Self>) {
         let is_mine = generation.by == Some(cx.me());
-        let begin_again = self.recalling && self.is_first(cx);
+        // Whoever was to issue that generation is dead, or I have one of my own under way: if I do not begin again above
+        // it, nobody issues any more.
+        let is_orphaned = generation.by.is_some_and(|by| self.suspected.contains(&by));
+        let begin_again = self.is_first(cx) && (self.recalling || is_orphaned);
         if generation == self.generation {
             // If it is home, nobody has an older token, or will accept one. Otherwise it has been here.
             if self.recalling && is_mine {
@@ -48,7 +52,6 @@ impl TokenRing {
         } else if generation.number > self.generation.number {
             self.learn(generation, cx);
             if begin_again {
-                // Mine was overtaken by one of the past, whose sender may be dead.
                 self.recall(cx);
             } else {
                 self.recalling = false;
@@ -90,7 +93,6 @@ impl TokenRing {
         } else if self.recalling {
             self.issue(cx);
         }
-        // Otherwise it is from one whose return I have not noticed yet; it goes on when I do.
     }
 
     pub(super) fn learn(&mut self, generation: Generation, cx: &mut Context<'_, Self>) {

@@ -210,15 +210,37 @@ fn who_is_left_alone_issues_the_token_to_itself() {
     assert_eq!(p.suspicion(Suspicion::Suspect(FOURTH)).effects, [entered(None)]);
 }
 
+/// The last one alive: a recall that a process sent before it died comes after the news of its death.
 #[test]
-fn a_recall_of_one_that_seems_dead_goes_on_when_it_is_restored() {
+fn a_late_recall_of_the_dead_does_not_take_the_token_away_for_ever() {
     let mut p = Harness::<TokenRing>::new(Ring::logical(2), [1, 2], Config::default(), SECOND);
     p.suspicion(Suspicion::Suspect(FIRST));
     assert_eq!(p.process.token.map(|token| token.generation), Some(generation(1, SECOND)));
-    let recall = Message::Recall(generation(2, FIRST));
-    assert!(p.message(FIRST, recall).sent().is_empty());
-    assert_eq!(p.process.token, None);
-    assert_eq!(p.suspicion(Suspicion::Restore(FIRST)).sent(), [(FIRST, recall)]);
+    assert!(p.message(FIRST, Message::Recall(generation(2, FIRST))).sent().is_empty());
+    assert_eq!(p.process.token.map(|token| token.generation), Some(generation(3, SECOND)));
+    assert_eq!(p.command(Command::Acquire).effects, [entered(None)]);
+}
+
+#[test]
+fn the_first_outbids_a_recall_of_the_dead_and_whoever_is_not_first_passes_it_on() {
+    let late = Message::Recall(generation(2, FIRST));
+    let mut second = participant(SECOND, Config::default());
+    second.suspicion(Suspicion::Suspect(FIRST));
+    second.message(FOURTH, Message::Recall(generation(1, SECOND)));
+    assert!(!second.process.recalling, "its own is home");
+    assert_eq!(second.message(FOURTH, late).sent(), [(THIRD, Message::Recall(generation(3, SECOND)))]);
+    let mut third = participant(THIRD, Config::default());
+    third.suspicion(Suspicion::Suspect(FIRST));
+    assert_eq!(third.message(SECOND, late).sent(), [(FOURTH, late)]);
+}
+
+#[test]
+fn one_that_seemed_dead_is_told_of_the_latest_recall_when_it_is_restored() {
+    let mut p = Harness::<TokenRing>::new(Ring::logical(2), [1, 2], Config::default(), SECOND);
+    p.suspicion(Suspicion::Suspect(FIRST));
+    p.message(FIRST, Message::Recall(generation(2, FIRST)));
+    let latest = Message::Recall(generation(3, SECOND));
+    assert_eq!(p.suspicion(Suspicion::Restore(FIRST)).sent(), [(FIRST, latest)]);
 }
 
 #[test]

@@ -1,0 +1,96 @@
+//! `habemus demo`: the whole story in twenty seconds. Three members of the service, clients that compete, a
+//! leader that is killed, a holder that sleeps beyond its session; and the same once more in the simulator,
+//! without tokens.
+
+mod hub;
+mod judge;
+mod members;
+mod scratch;
+mod simulator;
+mod story;
+mod teller;
+mod worker;
+mod workers;
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Tell the whole story in twenty seconds, with real processes on this machine.
+#[derive(Parser)]
+#[command(name = "habemus demo", version, max_term_width = 100)]
+#[command(after_help = "Examples:
+  habemus demo
+  habemus demo --keep
+
+Three members of the service run on loopback, and three clients compete for a lock and an election. The member
+that leads is killed; the client that holds the lock is stopped until its session is over. Everything is real:
+processes, sockets, disks and signals. Nothing is left behind.
+
+Exit codes:
+  0  everything was as it must be
+  1  something was not
+  2  bad input, or a program is missing
+  3  interrupted")]
+struct Arguments {
+    /// Let members and clients run on until Ctrl-C.
+    #[arg(long)]
+    keep: bool,
+    #[command(subcommand)]
+    role: Option<Role>,
+}
+
+#[derive(Subcommand)]
+enum Role {
+    /// Be one of the clients.
+    #[command(hide = true)]
+    Worker {
+        /// Its name.
+        name: String,
+        /// Where the protected resource is.
+        resource: SocketAddr,
+        /// Where the members are.
+        members: Vec<String>,
+    },
+}
+
+/// What went wrong, and with which code the program ends because of it.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    code: u8,
+    why: String,
+}
+
+impl Failed {
+    /// Something was not as it must be.
+    pub(crate) fn story(why: impl Into<String>) -> Failed {
+        Failed { code: 1, why: why.into() }
+    }
+
+    /// Something is missing that the story needs.
+    pub(crate) fn missing(why: impl Into<String>) -> Failed {
+        Failed { code: 2, why: why.into() }
+    }
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match arguments.role {
+        Some(Role::Worker { name, resource, members }) => worker::work(&name, resource, &members).await,
+        None => tokio::select! {
+            told = story::tell(arguments.keep) => told,
+            _ = tokio::signal::ctrl_c() => {
+                Err(Failed { code: 3, why: "interrupted; everything was ended".to_owned() })
+            }
+        },
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failed) => {
+            eprintln!("habemus demo: {}", failed.why);
+            ExitCode::from(failed.code)
+        }
+    }
+}

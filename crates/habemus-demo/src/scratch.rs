@@ -1,0 +1,43 @@
+//! A directory that goes when the story is over, and the programs that belong to this one.
+
+use std::path::{Path, PathBuf};
+
+use crate::Failed;
+
+/// A directory that goes when the story is over.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    pub(crate) fn new() -> Result<Scratch, Failed> {
+        let path = std::env::temp_dir().join(format!("habemus-demo-{}", std::process::id()));
+        std::fs::create_dir_all(&path).map_err(|error| {
+            Failed::missing(format!("cannot make the directory {}: {error}", path.display()))
+        })?;
+        Ok(Scratch(path))
+    }
+
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed stays where such things are removed some day.
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+/// A program that is built with this one and lies beside it, or wherever the PATH has it.
+pub(crate) fn program(name: &str) -> PathBuf {
+    let beside = std::env::current_exe().ok().map(|own| own.with_file_name(name));
+    beside.filter(|path| path.exists()).unwrap_or_else(|| Path::new(name).to_owned())
+}
+
+/// Why a program could not be run, and what to do.
+pub(crate) fn cannot_run(name: &str, error: &std::io::Error) -> Failed {
+    Failed::missing(format!(
+        "cannot run {name}: {error}. It belongs beside this program or on the PATH; `./habemus demo` in the \
+         project's directory builds all that is needed"
+    ))
+}

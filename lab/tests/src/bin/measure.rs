@@ -1,0 +1,97 @@
+//! Measures the page with a run of a hundred thousand records: `cargo run -p habemus-lab-tests --bin measure`.
+//!
+//! On a machine that does something else the figures say little, so no test judges them; this does, by its exit code.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use habemus_lab_tests::{Browser, Setting};
+use serde_json::{Value, json};
+
+/// A run of so many records at least.
+const RECORDS: u64 = 100_000;
+const SCENARIO: &str =
+    "algorithm = 'ricart-agrawala'\nprocesses = 5\n[workload]\nentries = 1100\nhold = '1ms'\n";
+
+/// Scrolls down for a while, and takes the time of each frame.
+const SCROLL: &str = "(() => { const box = document.querySelector('.scroller'); const times = []; let last; \
+                      const frame = (now) => { if (last !== undefined) times.push(now - last); last = now; box.scrollTop += 400; \
+                      if (times.length < 240) requestAnimationFrame(frame); else window.times = times.sort((a, b) => a - b); }; \
+                      box.scrollTop = 1000; requestAnimationFrame(frame); return 1; })()";
+
+fn main() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let met = runtime.block_on(measure());
+    if met { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// For how many seconds of its processor's time the page has worked.
+async fn busy(browser: &Browser) -> f64 {
+    let metrics = browser.chromium("Performance.getMetrics", json!({})).await;
+    let metrics = metrics["metrics"].as_array().cloned().unwrap_or_default();
+    let task = metrics.iter().find(|metric| metric["name"] == json!("TaskDuration"));
+    task.and_then(|metric| metric["value"].as_f64()).unwrap_or_default()
+}
+
+async fn measure() -> bool {
+    let browser = Browser::start(Setting::default()).await;
+    browser.open("e=s1-chang-roberts").await;
+    let paint = browser.ask("performance.getEntriesByName('first-contentful-paint')[0]?.startTime").await;
+    let drop = format!(
+        "(() => {{ const data = new DataTransfer(); data.items.add(new File([{}], 'long.toml')); \
+         document.querySelector('.page').dispatchEvent(new DragEvent('drop', {{ bubbles: true, dataTransfer: data }})); return 1; }})()",
+        json!(SCENARIO)
+    );
+    browser.ask(&drop).await;
+    browser.until("document.querySelector('[name=algorithm]').value === 'ricart-agrawala'").await;
+    let begin = Instant::now();
+    browser.end().await;
+    let computed = begin.elapsed();
+    let events = browser.cursor().await;
+    // Everything is known by now: from the beginning to the end is only a way to go.
+    browser.click("[name=begin]").await;
+    browser.until("document.querySelector('[data-cursor]').dataset.cursor === '0'").await;
+    browser.until("document.querySelector('.rows [data-event=\"0\"]') !== null").await;
+    let begin = Instant::now();
+    let seek = format!(
+        "(() => {{ const slider = document.querySelector('[name=position]'); slider.value = {events}; \
+         slider.dispatchEvent(new Event('input', {{ bubbles: true }})); return 1; }})()"
+    );
+    browser.ask(&seek).await;
+    browser.until(&format!("document.querySelector('.rows [data-event=\"{events}\"]') !== null")).await;
+    let jump = begin.elapsed();
+    browser.chromium("Performance.enable", json!({ "timeDomain": "threadTicks" })).await;
+    let before = busy(&browser).await;
+    browser.ask(SCROLL).await;
+    browser.until("window.times !== undefined").await;
+    let busy = (busy(&browser).await - before) * 1000.0 / 240.0;
+    let times = browser.ask("window.times").await;
+    let times: Vec<f64> = times.as_array().expect("a list").iter().filter_map(Value::as_f64).collect();
+    let slow = times[times.len() * 95 / 100];
+    // What the page and its engine hold: the engine's memory counts by the worker's.
+    browser.chromium("HeapProfiler.collectGarbage", json!({})).await;
+    let page = browser.ask("performance.memory.usedJSHeapSize").await.as_f64().unwrap_or_default();
+    let engine = "(habemusLab.memory().then(bytes => { window.engineBytes = bytes; }), 1)";
+    browser.ask(engine).await;
+    browser.until("typeof window.engineBytes === 'number'").await;
+    let engine = browser.ask("window.engineBytes").await.as_f64().unwrap_or_default();
+    let count =
+        "(habemusLab.file('trace').then(trace => { window.records = trace.split('\\n').length - 2; }), 1)";
+    browser.ask(count).await;
+    browser.until("typeof window.records === 'number'").await;
+    let records = browser.ask("window.records").await.as_u64().unwrap_or_default();
+    let heap = (page + engine) / 1e6;
+    println!("records            {records} in {events} events, computed in {:.1} s", computed.as_secs_f64());
+    println!("first paint        {} ms", paint.as_f64().unwrap_or_default().round());
+    println!(
+        "scrolling, p95     {slow:.1} ms a frame (at most 33); the page itself works {busy:.1} ms a frame"
+    );
+    println!("jump to the end    {} ms (at most 1000)", jump.as_millis());
+    println!(
+        "heap               {heap:.0} MB (at most 300): page {:.0}, engine {:.0}",
+        page / 1e6,
+        engine / 1e6
+    );
+    browser.close().await;
+    records >= RECORDS && slow <= 33.0 && jump.as_millis() <= 1000 && heap <= 300.0
+}

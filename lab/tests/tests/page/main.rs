@@ -1,0 +1,77 @@
+//! The lab's page in a real browser: what it shows is what the command computes.
+
+mod basics;
+mod check;
+mod course;
+mod diagram;
+mod live;
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use habemus_lab_tests::{Browser, Setting};
+use serde_json::{Value, json};
+
+const PHONE: Setting = Setting { size: (390, 844), phone: true, dark: false };
+const DARK: Setting = Setting { size: (1440, 900), phone: false, dark: true };
+
+fn run<F: Future<Output = ()>>(test: F) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(test);
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The command.
+fn habemus() -> Command {
+    let habemus =
+        std::env::var_os("HABEMUS").map_or_else(|| root().join("target/debug/habemus"), PathBuf::from);
+    assert!(habemus.exists(), "{}: build habemus-cli first", habemus.display());
+    Command::new(habemus)
+}
+
+/// What the command says of a scenario.
+fn command_says(scenario: &Path) -> Value {
+    let output = habemus().arg("run").arg(scenario).arg("--json").output().expect("it can be started");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{}: {error}", scenario.display()))
+}
+
+async fn assert_quiet(browser: &Browser) {
+    let console = browser.log("browser").await;
+    assert!(console.is_empty(), "{console:?}");
+}
+
+/// Drops a file on the page.
+async fn drop_file(browser: &Browser, name: &str, text: &str) {
+    let drop = format!(
+        "(() => {{ const data = new DataTransfer(); data.items.add(new File([{}], {})); \
+         document.querySelector('.page').dispatchEvent(new DragEvent('drop', {{ bubbles: true, dataTransfer: data }})); \
+         return 1; }})()",
+        json!(text),
+        json!(name)
+    );
+    browser.ask(&drop).await;
+}
+
+/// Catches what the page would download, and gives the text of the file that a button makes.
+async fn download(browser: &Browser, button: &str) -> String {
+    let grab = "(window.grabbed = undefined, URL.createObjectURL = (blob) => { blob.text().then(text => { window.grabbed = text; }); \
+                return 'about:blank#'; }, HTMLAnchorElement.prototype.click = () => {}, 1)";
+    browser.ask(grab).await;
+    browser.click(button).await;
+    browser.until("typeof window.grabbed === 'string'").await;
+    browser.ask("window.grabbed").await.as_str().expect("a text").to_owned()
+}
+
+/// Chooses something in a list.
+async fn choose(browser: &Browser, name: &str, value: &str) {
+    let choose = format!(
+        "(() => {{ const select = document.querySelector('[name={name}]'); select.value = {}; \
+         select.dispatchEvent(new Event('change', {{ bubbles: true }})); return select.value; }})()",
+        json!(value)
+    );
+    assert_eq!(browser.ask(&choose).await, json!(value), "{name}");
+}
