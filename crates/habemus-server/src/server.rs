@@ -240,7 +240,7 @@ async fn answer(door: Door, handle: Handle, metrics: Metrics, config: &Config, o
     let (stops, stopping) = watch::channel(false);
     let routes = routes(&handle, metrics, config);
     let stop = async {
-        orders.to_stop().await;
+        orders.stop().await;
         hand_over(&handle).await;
         stops.send_replace(true);
         // Whoever still watches would keep the member for ever; nothing that was answered is lost.
@@ -309,7 +309,7 @@ impl Orders {
     }
 
     /// Waits for one.
-    async fn to_stop(mut self) {
+    async fn stop(mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
