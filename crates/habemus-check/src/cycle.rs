@@ -1,7 +1,9 @@
-//! Whether the state graph has a cycle, so that some run goes on for ever.
+//! Whether the state graph has a cycle in which a property is lacking, so that some run may break it by going on for
+//! ever.
 
 use std::cell::Cell;
 
+use crate::environment::Environment;
 use crate::explore::{Explored, Stop, memory};
 use crate::handle::CheckHandle;
 use crate::protocol::Trouble;
@@ -54,49 +56,31 @@ impl<'a> Patience<'a> {
     }
 }
 
-/// Whether some run goes on for ever among those that were explored: whether a search in depth comes back to a state that it
-/// has not left yet. If it is stopped on the way, it has found none.
+/// Whether some run goes on for ever among those that were explored, in states in which a property is lacking of
+/// which no violation is known: whether a search in depth comes back to a state that it has not left yet. If it is
+/// stopped on the way, it has found none.
 ///
-/// What was left out makes no difference: a run without end can be taken in the chosen order, step by step, and never comes
-/// to its end that way either.
-pub(crate) fn has_cycle(
+/// What was left out makes no difference: a run without end can be taken in the chosen order, step by step, with all
+/// that monitors see in the same order, and never comes to its end that way either. Nor can it stay where links have
+/// failed: they heal in the end, if nothing else happens.
+pub(crate) fn has_lacking_cycle(
     world: &World,
     explored: &Explored,
     patience: &Patience<'_>,
 ) -> Result<bool, Trouble> {
-    let lens = explored.visited.lens();
-    let room = lens.iter().max().map_or(0, |max| max * SHARDS);
+    let is_broken = |property| explored.violations.iter().any(|violation| violation.property == property);
+    let is_lacking = |property: &usize| explored.counts.lacking >> property & 1 == 1 && !is_broken(*property);
+    let room = explored.visited.lens().iter().max().map_or(0, |max| max * SHARDS);
     if !patience.has_room(&explored.visited, room as u64) {
         return Ok(false);
     }
     let mut stages = vec![Stage::Unmet; room];
-    let worker = Worker::new(world, explored.search);
-    let mut steps = Steps { world, explored, worker, successors: Successors::default() };
-    // The states that are being visited, and where in `open` what comes after each begins.
-    let mut way: Vec<(StateId, usize)> = Vec::new();
-    let mut open: Vec<StateId> = Vec::new();
-    for (shard, &len) in lens.iter().enumerate() {
-        for root in (0..len).map(|index| StateId((index * SHARDS + shard) as u32)) {
-            open.push(root);
-            while let Some(state) = open.pop() {
-                match stages[state.0 as usize] {
-                    Stage::Done => {}
-                    Stage::Begun => return Ok(true),
-                    Stage::Unmet if !patience.go_on(&explored.visited) => return Ok(false),
-                    Stage::Unmet => {
-                        stages[state.0 as usize] = Stage::Begun;
-                        way.push((state, open.len()));
-                        steps.collect(state, &mut open)?;
-                    }
-                }
-                while let Some(&(state, first)) = way.last() {
-                    if open.len() > first {
-                        break;
-                    }
-                    stages[state.0 as usize] = Stage::Done;
-                    way.pop();
-                }
-            }
+    for property in (0..u32::BITS as usize).filter(is_lacking) {
+        stages.fill(Stage::Unmet);
+        let worker = Worker::new(world, explored.search);
+        let mut steps = Steps { world, explored, worker, successors: Successors::default(), property };
+        if steps.have_cycle(&mut stages, patience)? {
+            return Ok(true);
         }
     }
     Ok(false)
@@ -117,16 +101,62 @@ struct Steps<'w> {
     explored: &'w Explored,
     worker: Worker<'w>,
     successors: Successors,
+    /// The property that is lacking all the time.
+    property: usize,
 }
 
 impl Steps<'_> {
+    fn have_cycle(&mut self, stages: &mut [Stage], patience: &Patience<'_>) -> Result<bool, Trouble> {
+        let visited = &self.explored.visited;
+        // The states that are being visited, and where in `open` what comes after each begins.
+        let mut way: Vec<(StateId, usize)> = Vec::new();
+        let mut open: Vec<StateId> = Vec::new();
+        for (shard, len) in visited.lens().into_iter().enumerate() {
+            for root in (0..len).map(|index| StateId((index * SHARDS + shard) as u32)) {
+                open.push(root);
+                while let Some(state) = open.pop() {
+                    match stages[state.0 as usize] {
+                        Stage::Done => {}
+                        Stage::Begun => return Ok(true),
+                        Stage::Unmet if !patience.go_on(visited) => return Ok(false),
+                        Stage::Unmet => {
+                            let row = visited.state(state);
+                            if self.can_stay(&row) {
+                                stages[state.0 as usize] = Stage::Begun;
+                                way.push((state, open.len()));
+                                self.collect(state, &row, &mut open)?;
+                            } else {
+                                stages[state.0 as usize] = Stage::Done;
+                            }
+                        }
+                    }
+                    while let Some(&(state, first)) = way.last() {
+                        if open.len() > first {
+                            break;
+                        }
+                        stages[state.0 as usize] = Stage::Done;
+                        way.pop();
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a run that breaks the property might pass through such a state for ever.
+    fn can_stay(&mut self, row: &[u32]) -> bool {
+        let is_whole = Environment(row[self.world.environment_at()]).group() == 0;
+        let heals = self.world.setting.timers.speed().is_none();
+        let lacking = self.worker.judge(row[self.world.monitors_at()]).lacking;
+        lacking >> self.property & 1 == 1 && (is_whole || !heals)
+    }
+
     /// Adds the states to which the explored steps out of a state lead.
-    fn collect(&mut self, state: StateId, to: &mut Vec<StateId>) -> Result<(), Trouble> {
-        let row = self.explored.visited.state(state);
+    fn collect(&mut self, state: StateId, row: &[u32], to: &mut Vec<StateId>) -> Result<(), Trouble> {
         let first = to.len();
         let Search { ample_sets, blocks, .. } = self.explored.search;
-        if ample_sets && let Some(process) = self.worker.ample_process(&row)? {
-            self.worker.expand_ample(&row, process, &mut self.successors)?;
+        if ample_sets && let Some(process) = self.worker.ample_process(row)? {
+            self.worker.expand_ample(row, process, &mut self.successors)?;
             self.find(to);
             // As in exploration: one of these steps must have led to where nobody had been.
             let depth = self.explored.depth_of(state);
@@ -135,10 +165,10 @@ impl Steps<'_> {
             }
             to.truncate(first);
         }
-        if blocks && row[self.world.environment_at()] == 0 {
-            self.worker.expand_blocks(&row, &mut self.successors)?;
+        if blocks {
+            self.worker.expand_blocks(row, &mut self.successors)?;
         } else {
-            self.worker.expand(&row, &mut self.successors)?;
+            self.worker.expand(row, &mut self.successors)?;
         }
         self.find(to);
         Ok(())

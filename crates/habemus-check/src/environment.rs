@@ -56,16 +56,12 @@ impl Environment {
         Environment((self.0 & ((1 << GROUP) - 1)) | group << GROUP)
     }
 
-    /// The environment with every process one address further on. The first is always on the side that is not named.
-    pub(crate) fn rotated(self, processes: usize) -> Self {
-        let all = (1_u32 << processes) - 1;
-        let group = self.group();
-        let rotated = (group << 1 | group >> (processes - 1)) & all;
-        if group == 0 {
-            self
-        } else {
-            self.with_group(if rotated & 1 == 1 { !rotated & all } else { rotated })
-        }
+    /// The environment with every process at another address. The first is always on the side that is not named.
+    pub(crate) fn moved(self, to: &[u32]) -> Self {
+        let all = (1_u32 << to.len()) - 1;
+        let moved = (0..to.len()).filter(|place| self.group() >> place & 1 == 1);
+        let moved = moved.fold(0, |group, place| group | 1 << to[place]);
+        self.with_group(if moved & 1 == 1 { !moved & all } else { moved })
     }
 
     /// Whether a message from one to the other gets through.
@@ -80,12 +76,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_rotates_with_the_processes() {
+    fn a_cut_moves_with_the_processes() {
         let cut = |group| Environment::new(&Budget::default()).with_group(group);
         for (before, after) in
             [(0, 0), (0b0010, 0b0100), (0b1000, 0b1110), (0b1010, 0b1010), (0b1100, 0b0110)]
         {
-            assert_eq!(cut(before).rotated(4), cut(after), "{before:b}");
+            assert_eq!(cut(before).moved(&[1, 2, 3, 0]), cut(after), "{before:b}");
         }
     }
 

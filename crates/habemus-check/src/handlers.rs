@@ -56,11 +56,11 @@ pub(crate) trait Handlers: Send + Sync {
     /// A part of the system with all logical times later by so much; earlier, if that wraps around.
     fn shifted(&self, part: Part, by: u64) -> u32;
 
-    /// Whether the processes mind neither their identifiers nor their addresses.
-    fn is_rotation_symmetric(&self) -> bool;
+    /// How far the processes mind neither their identifiers nor their addresses.
+    fn interchange(&self) -> Interchange;
 
-    /// A part of the system with everybody one address further on.
-    fn rotated(&self, part: Part) -> u32;
+    /// A part of the system with everybody at another address, which is given for each.
+    fn moved(&self, part: TermPart, to: &[u32]) -> u32;
 
     /// Whether the processes do nothing with terms but compare them and take the next one.
     fn is_term_invariant(&self) -> bool;
@@ -72,14 +72,27 @@ pub(crate) trait Handlers: Send + Sync {
     fn with_terms(&self, part: TermPart, rename: &dyn Fn(Sort, u64) -> u64) -> u32;
 }
 
-/// A part of a system that a symmetry changes, by number.
+/// How far processes are interchangeable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interchange {
+    /// Not at all.
+    None,
+    /// Each may be one address further on, as long as nobody fails.
+    Rotation,
+    /// Each may be one address further on, whoever fails.
+    RotationWhoeverFails,
+    /// Each may be anywhere, whoever fails.
+    Permutation,
+}
+
+/// A part of a system whose logical times can be shifted, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Process(u32),
     Message(u32),
 }
 
-/// A part of a system that may hold terms, by number.
+/// A part of a system that may hold terms, or name processes, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TermPart {
     Process(u32),

@@ -39,8 +39,9 @@ pub(crate) struct Numbered {
     is_sure_to_start: bool,
     /// Whether states that differ by a shift of all logical clocks are one.
     pub(crate) is_shift_invariant: bool,
-    /// Whether states that differ by a rotation of all processes are one.
-    pub(crate) is_rotation_symmetric: bool,
+    /// The permutations of all processes up to which states are one, but for the one that leaves all where they
+    /// are: for each process, by address, its new address.
+    pub(crate) moves: Vec<Vec<u32>>,
     /// Whether states that differ by the names of terms are one.
     pub(crate) is_term_invariant: bool,
     /// On how many steps shifts were tried,
@@ -65,7 +66,7 @@ impl Numbered {
             locals: Interner::new(),
             items: Interner::new(),
             is_shift_invariant: symmetry::is_shift_invariant(&*handlers, setting),
-            is_rotation_symmetric: symmetry::is_rotation_symmetric(facts, &*handlers, setting),
+            moves: symmetry::moves(facts, &*handlers, setting),
             is_term_invariant: setting.uses(Reduction::Terms) && handlers.is_term_invariant(),
             facts: facts.clone(),
             handlers,
@@ -235,7 +236,7 @@ impl Numbered {
         if self.is_shift_invariant && !self.minds_no_shift(local, cause, &outcomes)? {
             return Err(Trouble::NotShiftInvariant { process, event: self.describe(local, cause) });
         }
-        if self.is_rotation_symmetric && !self.minds_no_rotation(local, cause, &outcomes)? {
+        if !self.minds_no_move(local, cause, &outcomes)? {
             return Err(Trouble::NotRotationSymmetric { process, event: self.describe(local, cause) });
         }
         if self.is_term_invariant && !self.minds_no_renaming(local, cause, &outcomes)? {

@@ -4,7 +4,7 @@
 //! wait for ever, the whole state graph is explored after it: fairness is about single processes and single steps. Where
 //! a violation was found in a reduced graph, all runs up to its length are searched for a shorter one.
 
-use crate::cycle::{Patience, has_cycle};
+use crate::cycle::{Patience, has_lacking_cycle};
 use crate::explore::{Explored, FirstViolation, Stop, explore, intact};
 use crate::handle::CheckHandle;
 use crate::liveness::{self, Endless};
@@ -116,18 +116,14 @@ fn find_cycles(world: &World, explored: &Explored, patience: &Patience<'_>) -> R
     let is_whole = !explored.is_reduced() && !explored.search.rotation;
     Ok(match (matter, is_whole) {
         (false, _) => Cycles::None,
-        // Where every run ends it is decided by how it ends, also where there are clocks.
+        // Where every run that lacks something ends, it is decided by how it ends, also where there are clocks.
         (true, _) if world.setting.timers.speed().is_some() => {
-            if has_cycle(world, explored, patience)? {
-                Cycles::Ignored
-            } else {
-                Cycles::None
-            }
+            if has_lacking_cycle(world, explored, patience)? { Cycles::Ignored } else { Cycles::None }
         }
         (true, _) if !world.setting.liveness => Cycles::Ignored,
         (true, true) => Cycles::Possible,
-        // Where the chosen runs all end, all do.
-        (true, false) if has_cycle(world, explored, patience)? => Cycles::Found,
+        // Where the chosen runs that lack something all end, all such runs do.
+        (true, false) if has_lacking_cycle(world, explored, patience)? => Cycles::Found,
         (true, false) => Cycles::None,
     })
 }

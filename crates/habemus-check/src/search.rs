@@ -10,7 +10,7 @@ pub(crate) struct Search {
     pub(crate) ample_sets: bool,
     /// Whether invisible deliveries are merged with what comes after them.
     pub(crate) blocks: bool,
-    /// Whether states that are equal up to rotation are merged.
+    /// Whether states that are equal up to a permutation of processes are merged.
     pub(crate) rotation: bool,
     /// Steps from the beginning beyond which nothing is explored.
     pub(crate) max_depth: Option<u32>,
@@ -24,7 +24,7 @@ impl Search {
         Search {
             ample_sets: world.setting.uses(Reduction::PartialOrder),
             blocks: world.setting.uses(Reduction::InvisibleDeliveries),
-            rotation: world.system.is_rotation_symmetric,
+            rotation: !world.system.moves.is_empty(),
             max_depth: world.setting.max_depth,
             max_states: world.setting.max_states,
         }

@@ -116,9 +116,20 @@ struct Watching<Q: Problem> {
     population: Population,
     monitors: Interner<Vec<Watched<Q::Monitor>>>,
     observations: Interner<Vec<Seen>>,
-    /// From which monitors, and by which observations, each came about first.
-    origins: Mutex<FxHashMap<u32, (u32, u32)>>,
+    /// From which monitors, and how, each came about first.
+    origins: Mutex<FxHashMap<u32, (u32, Origin)>>,
     initial: u32,
+}
+
+/// How monitors came about.
+#[derive(Clone, Debug)]
+enum Origin {
+    /// They saw this.
+    Saw(u32),
+    /// Terms were renamed, each as it says.
+    Renamed(Vec<(u64, u64)>),
+    /// They were split, and are this part.
+    Part(usize),
 }
 
 impl<Q: Problem> Watching<Q> {
@@ -128,6 +139,14 @@ impl<Q: Problem> Watching<Q> {
         let nothing = observations.number(Vec::new());
         debug_assert_eq!(nothing, 0, "to see nothing has number 0");
         Watching { dictionary, population, monitors, observations, origins: Mutex::default(), initial }
+    }
+
+    /// Takes note of how monitors came about, if it is the first time.
+    fn note(&self, after: u32, before: u32, origin: impl FnOnce() -> Origin) {
+        if after != before && after != self.initial {
+            let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
+            origins.entry(after).or_insert_with(|| (before, origin()));
+        }
     }
 
     /// Shows a monitor something; what breaks its property is returned, and the monitor is gone.
@@ -176,10 +195,7 @@ impl<Q: Problem> Watch for Watching<Q> {
             }
         }
         let after = self.monitors.number(after);
-        if after != before && after != self.initial {
-            let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
-            origins.entry(after).or_insert((before, observations));
-        }
+        self.note(after, before, || Origin::Saw(observations));
         after
     }
 
@@ -189,15 +205,26 @@ impl<Q: Problem> Watch for Watching<Q> {
         let mut at = monitors;
         while at != self.initial {
             let origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
-            let &(before, observations) = origins.get(&at)?;
-            story.push(observations);
+            let (before, origin) = origins.get(&at)?.clone();
+            story.push(origin);
             at = before;
         }
         let mut renamed = self.initial;
-        for observations in story.into_iter().rev() {
-            let mut seen = self.observations.value(observations).clone();
-            seen.iter_mut().for_each(rename);
-            renamed = self.watch(renamed, self.number(seen));
+        for origin in story.into_iter().rev() {
+            renamed = match origin {
+                Origin::Saw(observations) => {
+                    let mut seen = self.observations.value(observations).clone();
+                    seen.iter_mut().for_each(rename);
+                    self.watch(renamed, self.number(seen))
+                }
+                // Terms have nothing to do with who is who.
+                Origin::Renamed(terms) => {
+                    let other =
+                        |term| terms.iter().find(|(from, _)| *from == term).map_or(term, |(_, to)| *to);
+                    self.with_terms(renamed, &other)
+                }
+                Origin::Part(part) => *self.split(renamed).get(part)?,
+            };
         }
         Some(renamed)
     }
@@ -212,10 +239,16 @@ impl<Q: Problem> Watch for Watching<Q> {
 
     fn with_terms(&self, monitors: u32, rename: &dyn Fn(u64) -> u64) -> u32 {
         let mut renamed = self.monitors.value(monitors).clone();
+        let mut names = Vec::new();
         for monitor in renamed.iter_mut().flatten() {
-            monitor.visit_terms(&mut |term| *term = rename(*term));
+            monitor.visit_terms(&mut |term| {
+                names.push((*term, rename(*term)));
+                *term = rename(*term);
+            });
         }
-        self.monitors.number(renamed)
+        let renamed = self.monitors.number(renamed);
+        self.note(renamed, monitors, || Origin::Renamed(names));
+        renamed
     }
 
     fn split(&self, monitors: u32) -> SmallVec<[u32; 1]> {
@@ -232,7 +265,11 @@ impl<Q: Problem> Watch for Watching<Q> {
             }
         }
         parts.push(rest);
-        parts.into_iter().map(|part| self.monitors.number(part)).collect()
+        let parts: SmallVec<[u32; 1]> = parts.into_iter().map(|part| self.monitors.number(part)).collect();
+        for (index, &part) in parts.iter().enumerate() {
+            self.note(part, monitors, || Origin::Part(index));
+        }
+        parts
     }
 
     fn judge(&self, monitors: u32) -> Judgement {

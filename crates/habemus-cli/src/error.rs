@@ -23,6 +23,9 @@ pub(crate) enum CliError {
     },
     /// Whoever read our output has stopped: not our business.
     ClosedPipe,
+    /// Ctrl-C came before there was anything to say.
+    #[cfg_attr(not(feature = "nodes"), expect(dead_code, reason = "only nodes take long to begin"))]
+    Interrupted,
 }
 
 impl CliError {
@@ -46,6 +49,7 @@ impl CliError {
                 }
             }
             CliError::ClosedPipe => {}
+            CliError::Interrupted => anstream::eprintln!("interrupted before it began"),
         }
     }
 

@@ -78,6 +78,8 @@ enum Command {
     Serve(commands::service::External),
     /// Run a program while holding a lock of the service, or of etcd.
     Lock(commands::service::External),
+    /// Run a program while holding one of several permits of the service, or of etcd.
+    Semaphore(commands::service::External),
     /// Run a program while leading an election of the service, or of etcd.
     Elect(commands::service::External),
     /// Show who holds and who waits in the service.
@@ -86,6 +88,16 @@ enum Command {
     Leader(commands::service::External),
     /// Show how the members of the service are.
     Status(commands::service::External),
+    /// Show and change who belongs to the service's cluster.
+    Member(commands::service::External),
+    /// Let another member of the service lead.
+    MoveLeader(commands::service::External),
+    /// Write all of a running service to a file.
+    Backup(commands::service::External),
+    /// Make a new cluster of the service from a backup.
+    Restore(commands::service::External),
+    /// Measure how fast the service, or etcd, writes keys and hands locks over.
+    Bench(commands::service::External),
     /// Draw a recorded trace.
     Draw(commands::draw::Draw),
     /// Print the manual page, or write those of all commands.
@@ -149,6 +161,12 @@ fn main() -> ExitCode {
         Command::Locks(external) => external.ask("locks"),
         Command::Leader(external) => external.ask("leader"),
         Command::Status(external) => external.ask("status"),
+        Command::Semaphore(external) => external.ask("semaphore"),
+        Command::Member(external) => external.ask("member"),
+        Command::MoveLeader(external) => external.ask("move-leader"),
+        Command::Backup(external) => external.ask("backup"),
+        Command::Restore(external) => external.ask("restore"),
+        Command::Bench(external) => external.ask("bench"),
         Command::Draw(draw) => draw.execute(),
         Command::Man(man) => man.execute(),
         Command::Completions(completions) => completions.execute(),
@@ -159,8 +177,9 @@ fn main() -> ExitCode {
         Ok(Outcome::Incomplete) => ExitCode::from(3),
         Err(CliError::ClosedPipe) => ExitCode::SUCCESS,
         Err(error) => {
+            let code = if matches!(error, CliError::Interrupted) { 3 } else { 2 };
             error.print();
-            ExitCode::from(2)
+            ExitCode::from(code)
         }
     }
 }

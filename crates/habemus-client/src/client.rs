@@ -130,7 +130,8 @@ impl Client {
         self.badge.is_refused(error)
     }
 
-    /// Opens a session that is renewed in the background for as long as it is kept. Seconds are counted in whole.
+    /// Opens a session that is renewed in the background for as long as it is kept: of whole seconds on habemus and on etcd,
+    /// or of any number of milliseconds from 100 on, which etcd does not have.
     ///
     /// # Errors
     /// If the service refuses.
@@ -199,6 +200,24 @@ impl Client {
         Observation { client: self.clone(), name: name.to_owned(), last: None, watching: None }
     }
 
+    /// Writes a key. If the connection breaks, it may be written twice.
+    ///
+    /// # Errors
+    /// If the service refuses.
+    pub async fn put(&self, key: impl Into<Bytes>, value: impl Into<Bytes>) -> Result<(), ClientError> {
+        let request = rpc::PutRequest { key: key.into(), value: value.into(), ..Default::default() };
+        self.retried(|| async { Ok(self.kv().put(request.clone()).await?) }).await.map(drop)
+    }
+
+    /// What a key is now, if it is there.
+    ///
+    /// # Errors
+    /// If the service refuses.
+    pub async fn get(&self, key: impl Into<Bytes>) -> Result<Option<Bytes>, ClientError> {
+        let request = rpc::RangeRequest { key: key.into(), ..Default::default() };
+        Ok(self.range(request).await?.kvs.into_iter().next().map(|kv| kv.value))
+    }
+
     /// What the member that answers says of itself.
     ///
     /// # Errors
@@ -248,8 +267,8 @@ impl Client {
         error
     }
 
-    /// Watches keys from a revision on.
-    pub(crate) async fn watch(
+    /// Watches keys from a revision on, until the connection breaks.
+    pub(crate) async fn watch_once(
         &self,
         create: rpc::WatchCreateRequest,
     ) -> Result<Streaming<rpc::WatchResponse>, ClientError> {
@@ -257,7 +276,8 @@ impl Client {
         let requests = tokio_stream::iter([rpc::WatchRequest { request_union }]);
         let requests = requests.chain(tokio_stream::pending());
         self.authenticate().await?;
-        match WatchClient::new(self.channel()).watch(requests).await {
+        let mut client = WatchClient::new(self.channel()).max_decoding_message_size(usize::MAX);
+        match client.watch(requests).await {
             Ok(watching) => Ok(watching.into_inner()),
             Err(status) => Err(self.noticed(status.into())),
         }
@@ -288,7 +308,7 @@ impl Observation {
                 let (key, range_end) = prefix(self.name.as_bytes());
                 let start_revision = revision + 1;
                 let create = rpc::WatchCreateRequest { key, range_end, start_revision, ..Default::default() };
-                self.watching = self.client.watch(create).await.ok();
+                self.watching = self.client.watch_once(create).await.ok();
             }
             self.wait().await;
         }

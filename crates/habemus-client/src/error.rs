@@ -23,6 +23,14 @@ pub enum ClientError {
     /// The service does not answer, or does not do it.
     #[error("the service refuses: {} ({:?})", .0.message(), .0.code())]
     Refused(Box<Status>),
+    /// etcd counts sessions in seconds.
+    #[error("this service counts sessions in whole seconds, as etcd does: ask for one of a second or more")]
+    WholeSeconds,
+    /// What was to be watched has been forgotten: read the present state, and watch from there.
+    #[error(
+        "what happened before revision {0} is not known any more: read the present state, and watch from there"
+    )]
+    Compacted(i64),
     /// The session has ended, or may have: whatever was held by it is lost.
     #[error("the session has ended, or nobody could be told in time that it is still wanted")]
     SessionLost,
@@ -49,8 +57,12 @@ impl ClientError {
         use tonic::Code;
         match self {
             ClientError::Refused(status) => {
-                matches!(status.code(), Code::Unavailable | Code::DeadlineExceeded | Code::Cancelled)
-                    || (status.code() == Code::Unknown && status.message().contains("transport error"))
+                let is_away =
+                    matches!(status.code(), Code::Unavailable | Code::DeadlineExceeded | Code::Cancelled);
+                // What has a cause on this side was not said by the service: the connection broke.
+                let broke = std::error::Error::source(&**status).is_some()
+                    || status.message().contains("transport error");
+                is_away || (broke && matches!(status.code(), Code::Unknown | Code::Internal))
             }
             _ => false,
         }

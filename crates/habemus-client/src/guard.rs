@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::error::ClientError;
-use crate::queue::{delete, release_in_background, write};
+use crate::queue::{delete, release_in_background, write, write_guarded};
 use crate::session::Session;
 
 /// A lock that is held, or an election that is won, for as long as its session lasts. It is released when it
@@ -66,6 +66,25 @@ impl Guard {
         }
     }
 
+    /// Writes a key of the service's own, if this one is still inside at that very moment.
+    ///
+    /// # Errors
+    /// If it is not, or if the service refuses. Then nothing was written.
+    pub async fn put(&self, key: impl Into<Bytes>, value: impl Into<Bytes>) -> Result<(), ClientError> {
+        match write_guarded(&self.session, &self.key, self.token, key.into(), value.into()).await? {
+            true => Ok(()),
+            false => Err(ClientError::Evicted),
+        }
+    }
+
+    /// Lets somebody else lead: as [`release`](Guard::release), in the word of elections.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn resign(self) -> Result<(), ClientError> {
+        self.release().await
+    }
+
     /// Lets the next one in: releases the lock, or resigns.
     ///
     /// # Errors
@@ -76,6 +95,13 @@ impl Guard {
             true => Ok(()),
             false => Err(ClientError::Evicted),
         }
+    }
+}
+
+impl Guard {
+    /// Stands for nothing any more, and leaves what it stood for as it is.
+    pub(crate) fn forget(mut self) {
+        self.is_released = true;
     }
 }
 

@@ -30,11 +30,14 @@ mod error;
 mod guard;
 mod queue;
 mod session;
+mod standing;
+mod watch;
 
 pub use client::{Client, Connection, Leader, Observation, Place};
 pub use clock::now;
 pub use credentials::{Badge, Credentials};
 pub use error::ClientError;
 pub use guard::Guard;
-pub use queue::Wait;
+pub use queue::{Mode, Wait};
 pub use session::Session;
+pub use watch::{KeyEvent, Watch};

@@ -2,20 +2,43 @@
 //! created first is inside. It needs nothing of the server but keys and watches, and what was begun with one
 //! member is gone on with by any.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use bytes::Bytes;
 use habemus_etcd::etcdserverpb as rpc;
 use habemus_etcd::etcdserverpb::compare::{CompareResult, CompareTarget, TargetUnion};
-use habemus_etcd::etcdserverpb::range_request::{SortOrder, SortTarget};
 use habemus_etcd::etcdserverpb::request_op::Request;
 use habemus_etcd::etcdserverpb::response_op::Response;
-use habemus_etcd::mvccpb::event::EventType;
 
 use crate::client::prefix;
 use crate::error::ClientError;
 use crate::guard::Guard;
 use crate::session::Session;
+use crate::standing::{Standing, Those};
+
+/// Beside whom somebody may be inside. Clients of etcd that know nothing of it count as exclusive, and are respected; that
+/// they respect those who share, each in its turn, follows from their rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Nobody.
+    Exclusive,
+    /// Everybody else who shares.
+    Shared,
+    /// So many in all, who all say so.
+    Permits(NonZeroU32),
+}
+
+impl Mode {
+    /// What is written behind the key of whoever stands in a queue like this.
+    pub(crate) fn suffix(self) -> String {
+        match self {
+            Mode::Exclusive => String::new(),
+            Mode::Shared => ";shared".to_owned(),
+            Mode::Permits(permits) => format!(";permits={permits}"),
+        }
+    }
+}
 
 /// For how long to wait while somebody else is inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +62,23 @@ fn created(key: Bytes, range_end: Bytes, revision: i64) -> rpc::Compare {
     }
 }
 
+/// That every key of a range was last written before a revision.
+fn written_before(key: Bytes, range_end: Bytes, revision: i64) -> rpc::Compare {
+    rpc::Compare {
+        result: CompareResult::Less.into(),
+        target: CompareTarget::Mod.into(),
+        key,
+        range_end,
+        target_union: Some(TargetUnion::ModRevision(revision)),
+    }
+}
+
+/// Somebody waits by an earlier request, which this one must not end.
+fn forget(guard: Guard) -> ClientError {
+    guard.forget();
+    ClientError::Busy
+}
+
 fn put(key: Bytes, value: Bytes, lease: i64) -> rpc::RequestOp {
     let put = rpc::PutRequest { key, value, lease, ..Default::default() };
     rpc::RequestOp { request: Some(Request::RequestPut(put)) }
@@ -55,7 +95,15 @@ impl Session {
     /// # Errors
     /// If it is not had in time, if the session is lost meanwhile, or if the service refuses.
     pub async fn lock(&self, name: &str, wait: Wait) -> Result<Guard, ClientError> {
-        self.enter(name, Bytes::new(), wait).await
+        self.lock_as(name, Mode::Exclusive, wait).await
+    }
+
+    /// Waits for a lock that is shared, or has permits, behind everybody who came before.
+    ///
+    /// # Errors
+    /// As [`lock`](Session::lock).
+    pub async fn lock_as(&self, name: &str, mode: Mode, wait: Wait) -> Result<Guard, ClientError> {
+        self.enter(name, mode, Bytes::new(), wait).await
     }
 
     /// Stands for election, and waits until it leads. The value is what others see.
@@ -68,19 +116,19 @@ impl Session {
         value: impl Into<Bytes>,
         wait: Wait,
     ) -> Result<Guard, ClientError> {
-        self.enter(name, value.into(), wait).await
+        self.enter(name, Mode::Exclusive, value.into(), wait).await
     }
 
-    async fn enter(&self, name: &str, value: Bytes, wait: Wait) -> Result<Guard, ClientError> {
+    async fn enter(&self, name: &str, mode: Mode, value: Bytes, wait: Wait) -> Result<Guard, ClientError> {
         let limit = match wait {
             Wait::Always => None,
             Wait::For(limit) => Some(limit),
-            Wait::Never => return self.try_enter(name, value).await,
+            Wait::Never => return self.try_enter(name, mode, value).await,
         };
-        let place = self.stand(name, value).await?;
+        let place = self.stand(name, mode, value).await?;
         let inside = async {
             tokio::select! {
-                inside = place.is_first() => inside,
+                inside = place.is_inside() => inside,
                 () = self.lost() => Err(ClientError::SessionLost),
             }
         };
@@ -100,43 +148,45 @@ impl Session {
         }
     }
 
-    fn place(&self, name: &str) -> (Bytes, Bytes, Bytes) {
-        let (first, end) = prefix(name.as_bytes());
-        let key = [&first[..], format!("{:x}", self.id()).as_bytes()].concat();
-        (key.into(), first, end)
+    fn key(&self, name: &str, mode: Mode) -> Bytes {
+        format!("{name}/{:x}{}", self.id(), mode.suffix()).into()
     }
 
-    async fn try_enter(&self, name: &str, value: Bytes) -> Result<Guard, ClientError> {
-        let (key, first, end) = self.place(name);
-        let request = rpc::TxnRequest {
-            compare: vec![created(first, end, 0)],
-            success: vec![put(key.clone(), value, self.id())],
-            failure: vec![get(key.clone())],
-        };
-        // It may be done twice: the second time finds what the first one wrote.
+    /// Takes a place if it is inside at once: nobody else must have come between the look and the step.
+    async fn try_enter(&self, name: &str, mode: Mode, value: Bytes) -> Result<Guard, ClientError> {
+        let key = self.key(name, mode);
+        let (first, end) = prefix(name.as_bytes());
         let client = self.client();
-        let answer =
-            client.retried(|| async { Ok(client.kv().txn(request.clone()).await?.into_inner()) }).await?;
-        let token = match answer.responses.first().and_then(|it| it.response.as_ref()) {
-            _ if answer.succeeded => answer.header.map_or(0, |header| header.revision),
-            Some(Response::ResponseRange(own)) => match own.kvs.first() {
-                Some(own) => own.create_revision,
-                None => return Err(ClientError::Busy),
-            },
-            _ => return Err(ClientError::Busy),
-        };
-        let place = Standing { session: self.clone(), name: name.to_owned(), key, token, keep: false };
-        if !answer.succeeded && place.predecessor().await?.0.is_some() {
-            // It stands there by an earlier request, and waits.
-            place.keep();
-            return Err(ClientError::Busy);
+        loop {
+            let (those, revision) = Those::in_queue(client, name, None).await?;
+            if let Some(token) = those.token_of(&key) {
+                // It stands there by an earlier request, and holds it or waits.
+                let place = Standing::new(self.clone(), name.to_owned(), key, mode, token);
+                let is_inside = those.before(token).blocker(mode).is_none();
+                let guard = place.keep();
+                return if is_inside { Ok(guard) } else { Err(forget(guard)) };
+            }
+            if those.blocker(mode).is_some() {
+                return Err(ClientError::Busy);
+            }
+            let request = rpc::TxnRequest {
+                compare: vec![written_before(first.clone(), end.clone(), revision + 1)],
+                success: vec![put(key.clone(), value.clone(), self.id())],
+                failure: vec![get(key.clone())],
+            };
+            // It may be done twice: then the next look finds what the first one wrote.
+            let answer =
+                client.retried(|| async { Ok(client.kv().txn(request.clone()).await?.into_inner()) }).await?;
+            if answer.succeeded {
+                let token = answer.header.map_or(0, |header| header.revision);
+                return Ok(Standing::new(self.clone(), name.to_owned(), key, mode, token).keep());
+            }
         }
-        Ok(place.keep())
     }
 
     /// Takes a place in the queue, or finds the one that it has.
-    async fn stand(&self, name: &str, value: Bytes) -> Result<Standing, ClientError> {
-        let (key, _, _) = self.place(name);
+    async fn stand(&self, name: &str, mode: Mode, value: Bytes) -> Result<Standing, ClientError> {
+        let key = self.key(name, mode);
         let request = rpc::TxnRequest {
             compare: vec![created(key.clone(), Bytes::new(), 0)],
             success: vec![put(key.clone(), value.clone(), self.id()), get(key.clone())],
@@ -150,93 +200,7 @@ impl Session {
             _ => None,
         });
         let token = token.ok_or(ClientError::Nonsense("a key that was just written is not there"))?;
-        Ok(Standing { session: self.clone(), name: name.to_owned(), key, token, keep: false })
-    }
-}
-
-/// A place in a queue, which is left when it is dropped, unless it is kept.
-pub(crate) struct Standing {
-    pub(crate) session: Session,
-    pub(crate) name: String,
-    pub(crate) key: Bytes,
-    pub(crate) token: i64,
-    keep: bool,
-}
-
-impl Standing {
-    fn keep(mut self) -> Guard {
-        self.keep = true;
-        Guard::new(self.session.clone(), self.name.clone(), self.key.clone(), self.token)
-    }
-
-    async fn leave(mut self) -> Result<(), ClientError> {
-        self.keep = true;
-        delete(&self.session, &self.key, self.token).await.map(drop)
-    }
-
-    /// Who stands right before this one, if anybody does, and at which revision that was so.
-    async fn predecessor(&self) -> Result<(Option<Bytes>, i64), ClientError> {
-        let (key, range_end) = prefix(self.name.as_bytes());
-        let request = rpc::RangeRequest {
-            key,
-            range_end,
-            limit: 1,
-            keys_only: true,
-            sort_target: SortTarget::Create.into(),
-            sort_order: SortOrder::Descend.into(),
-            max_create_revision: self.token - 1,
-            ..Default::default()
-        };
-        let found = self.session.client().range(request).await?;
-        let revision = found.header.map_or(0, |header| header.revision);
-        Ok((found.kvs.into_iter().next().map(|kv| kv.key), revision))
-    }
-
-    /// Waits until everybody who came before has gone.
-    async fn is_first(&self) -> Result<(), ClientError> {
-        loop {
-            match self.predecessor().await? {
-                (Some(before), revision) => self.gone(before, revision + 1).await,
-                (None, _) => return self.is_there().await,
-            }
-        }
-    }
-
-    /// Whether its key is still the one that it wrote.
-    async fn is_there(&self) -> Result<(), ClientError> {
-        let request = rpc::RangeRequest { key: self.key.clone(), keys_only: true, ..Default::default() };
-        let found = self.session.client().range(request).await?;
-        match found.kvs.first() {
-            Some(own) if own.create_revision == self.token => Ok(()),
-            _ => Err(ClientError::Evicted),
-        }
-    }
-
-    /// Waits until a key is deleted, or may have been.
-    async fn gone(&self, key: Bytes, start_revision: i64) {
-        let create = rpc::WatchCreateRequest { key, start_revision, ..Default::default() };
-        let Ok(mut watching) = self.session.client().watch(create).await else {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            return;
-        };
-        loop {
-            match watching.message().await {
-                Ok(Some(told)) if told.canceled => return,
-                Ok(Some(told)) if told.events.iter().any(|event| event.r#type() == EventType::Delete) => {
-                    return;
-                }
-                Ok(Some(_)) => {}
-                Ok(None) | Err(_) => return,
-            }
-        }
-    }
-}
-
-impl Drop for Standing {
-    fn drop(&mut self) {
-        if !self.keep {
-            release_in_background(&self.session, &self.key, self.token);
-        }
+        Ok(Standing::new(self.clone(), name.to_owned(), key, mode, token))
     }
 }
 
@@ -272,6 +236,25 @@ pub(crate) async fn write(
     let request = rpc::TxnRequest {
         compare: vec![created(key.clone(), Bytes::new(), token)],
         success: vec![put(key.clone(), value, session.id())],
+        failure: Vec::new(),
+    };
+    let client = session.client();
+    let answer =
+        client.retried(|| async { Ok(client.kv().txn(request.clone()).await?.into_inner()) }).await?;
+    Ok(answer.succeeded)
+}
+
+/// Writes another key, if that of the queue is still the one that was created then.
+pub(crate) async fn write_guarded(
+    session: &Session,
+    guard: &Bytes,
+    token: i64,
+    key: Bytes,
+    value: Bytes,
+) -> Result<bool, ClientError> {
+    let request = rpc::TxnRequest {
+        compare: vec![created(guard.clone(), Bytes::new(), token)],
+        success: vec![put(key, value, 0)],
         failure: Vec::new(),
     };
     let client = session.client();

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use habemus_api::v1;
+use habemus_api::v1::sessions_client::SessionsClient;
 use habemus_etcd::etcdserverpb as rpc;
 use habemus_store::Renewal;
 use tokio::sync::watch;
@@ -34,20 +36,18 @@ impl Drop for Inner {
 
 impl Session {
     pub(crate) async fn open(client: Client, ttl: Duration) -> Result<Session, ClientError> {
-        let seconds = i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX).max(1);
+        let counts = if ttl.subsec_nanos() == 0 { Counts::Seconds } else { Counts::Milliseconds };
         // If nobody says what came of it, a second one does no harm: the first one ends by itself.
-        let (sent, granted) = client
+        let (sent, (id, ttl)) = client
             .retried(|| async {
                 let sent = clock::now();
-                let request = rpc::LeaseGrantRequest { ttl: seconds, id: 0 };
-                Ok((sent, client.leases().lease_grant(request).await?.into_inner()))
+                Ok((sent, counts.open(&client, ttl).await?))
             })
             .await?;
-        let ttl = Duration::from_secs(u64::try_from(granted.ttl).unwrap_or_default());
         let renewal = Renewal::new(sent, ttl);
         let (tell, valid) = watch::channel(Some(renewal.valid_until()));
-        let renewing = tokio::spawn(renew(client.clone(), granted.id, renewal, tell)).abort_handle();
-        Ok(Session(Arc::new(Inner { client, id: granted.id, ttl, valid, renewing })))
+        let renewing = tokio::spawn(renew(client.clone(), counts, id, renewal, tell)).abort_handle();
+        Ok(Session(Arc::new(Inner { client, id, ttl, valid, renewing })))
     }
 
     /// Its number; etcd's tools write it in hexadecimal digits.
@@ -115,19 +115,25 @@ impl Session {
 }
 
 /// Renews a session until it has ended or nobody wants it.
-async fn renew(client: Client, id: i64, mut renewal: Renewal, tell: watch::Sender<Option<Duration>>) {
+async fn renew(
+    client: Client,
+    counts: Counts,
+    id: i64,
+    mut renewal: Renewal,
+    tell: watch::Sender<Option<Duration>>,
+) {
     let mut pause = renewal.pause();
     loop {
         tokio::time::sleep(pause).await;
         let sent = clock::now();
-        let renewed = tokio::time::timeout(renewal.patience(sent), renew_once(&client, id)).await;
+        let renewed = tokio::time::timeout(renewal.patience(sent), counts.renew(&client, id)).await;
         pause = match renewed {
-            Ok(Ok(0)) => {
+            Ok(Ok(Duration::ZERO)) => {
                 tell.send_replace(None);
                 return;
             }
-            Ok(Ok(seconds)) => {
-                renewal.renewed(sent, Duration::from_secs(seconds));
+            Ok(Ok(ttl)) => {
+                renewal.renewed(sent, ttl);
                 tell.send_replace(Some(renewal.valid_until()));
                 renewal.pause()
             }
@@ -137,6 +143,54 @@ async fn renew(client: Client, id: i64, mut renewal: Renewal, tell: watch::Sende
             }
             _ => renewal.pause_after_failure(),
         };
+    }
+}
+
+/// In what a session is counted: etcd's interface has seconds, habemus.v1 has milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    Seconds,
+    Milliseconds,
+}
+
+impl Counts {
+    /// Opens a session; says which, and how long it lasts.
+    async fn open(self, client: &Client, ttl: Duration) -> Result<(i64, Duration), ClientError> {
+        match self {
+            Counts::Seconds => {
+                let ttl = i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX).max(1);
+                let request = rpc::LeaseGrantRequest { ttl, id: 0 };
+                let granted = client.leases().lease_grant(request).await?.into_inner();
+                Ok((granted.id, Duration::from_secs(u64::try_from(granted.ttl).unwrap_or_default())))
+            }
+            Counts::Milliseconds => {
+                let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+                let asked = SessionsClient::new(client.channel()).open(v1::OpenSession { ttl_ms }).await;
+                let opened = match asked {
+                    Err(status) if status.code() == tonic::Code::Unimplemented => {
+                        return Err(ClientError::WholeSeconds);
+                    }
+                    other => other?.into_inner(),
+                };
+                let id = u64::from_str_radix(&opened.session, 16)
+                    .map_err(|_| ClientError::Nonsense("a session that is no number"))?;
+                Ok((id.cast_signed(), Duration::from_millis(opened.ttl_ms)))
+            }
+        }
+    }
+
+    /// Renews a session; says how long it lasts, which is nothing if it has ended.
+    async fn renew(self, client: &Client, id: i64) -> Result<Duration, ClientError> {
+        match self {
+            Counts::Seconds => renew_once(client, id).await.map(Duration::from_secs),
+            Counts::Milliseconds => {
+                let request = v1::NamedSession { session: format!("{id:x}") };
+                match SessionsClient::new(client.channel()).renew(request).await {
+                    Err(status) if status.code() == tonic::Code::NotFound => Ok(Duration::ZERO),
+                    other => Ok(Duration::from_millis(other?.into_inner().ttl_ms)),
+                }
+            }
+        }
     }
 }
 

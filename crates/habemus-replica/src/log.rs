@@ -4,11 +4,13 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use habemus_store::Store;
 use raft::eraftpb::{self, ConfState, HardState, Snapshot};
 use raft::{GetEntriesContext, RaftState, StorageError};
 use serde::{Deserialize, Serialize};
 
 use crate::member::{Member, MemberId, Members};
+use crate::replicated::Replicated;
 use crate::settings::StartError;
 use crate::wire::{Entry, conf_state};
 
@@ -81,9 +83,14 @@ pub struct Recovered {
 impl Recovered {
     /// What each of the first members begins with.
     pub fn first(members: impl IntoIterator<Item = (MemberId, Member)>) -> Recovered {
+        Recovered::first_with(members, Store::new())
+    }
+
+    /// What each of the first members begins with, if that is not nothing.
+    pub fn first_with(members: impl IntoIterator<Item = (MemberId, Member)>, store: Store) -> Recovered {
         let members: Members = members.into_iter().collect();
         let voters = members.keys().copied().collect();
-        let data = crate::replicated::Replicated::new(members).to_bytes();
+        let data = Replicated { store, ..Replicated::new(members) }.to_bytes();
         let snapshot = StoredSnapshot { index: 1, term: 1, voters, learners: Vec::new(), data };
         let state = StoredState { term: 1, vote: 0, commit: 1 };
         Recovered { state, snapshot: Some(snapshot), entries: Vec::new() }

@@ -49,6 +49,8 @@ pub struct Replica {
     offered_at: u64,
     bytes_since_snapshot: usize,
     tick_is_proposed: bool,
+    /// A request to remove this member, which leads: it waits until another one does.
+    leaving: Option<RequestId>,
     effects: Vec<Effect>,
 }
 
@@ -111,6 +113,7 @@ impl Replica {
             offered_at: 0,
             bytes_since_snapshot: 0,
             tick_is_proposed: false,
+            leaving: None,
             effects: Vec::new(),
             settings,
         };
@@ -160,6 +163,7 @@ impl Replica {
         self.draw_election_timeout();
         self.give_up_the_late();
         self.retry_snapshots();
+        self.leave_by_another();
     }
 
     /// How many ticks will do nothing but count, if nothing else comes. Whoever drives the replica need not wake for
@@ -200,7 +204,8 @@ impl Replica {
                 self.receive_change(from, term, request, &change);
             }
             PeerMessage::Refused { request, why } => {
-                if self.role.leader == Some(from) {
+                // A new leader may not be ready yet to remove the old one, which asks again.
+                if self.role.leader == Some(from) && self.leaving != Some(request) {
                     self.give_up(request, why);
                 }
             }
@@ -466,6 +471,7 @@ impl Replica {
     }
 
     fn give_up(&mut self, request: RequestId, why: Unanswered) {
+        self.leaving.take_if(|leaving| *leaving == request);
         if self.pending.remove(&request).is_some() {
             self.effects.push(Effect::Unanswered { request, why });
         }

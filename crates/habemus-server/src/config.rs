@@ -68,6 +68,9 @@ pub(crate) struct Arguments {
     /// How many revisions are remembered for watchers and reads of the past [default: 100000]
     #[arg(long, value_name = "REVISIONS", env = "HABEMUS_HISTORY")]
     history: Option<usize>,
+    /// For how long they are, if not for as long as there are no more than that
+    #[arg(long, value_name = "SECONDS", env = "HABEMUS_HISTORY_SECONDS")]
+    history_seconds: Option<u64>,
     /// How many connections of clients are open at once [default: 8192]
     #[arg(long, value_name = "NUMBER", env = "HABEMUS_MAX_CONNECTIONS")]
     max_connections: Option<usize>,
@@ -113,6 +116,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", env = "HABEMUS_CONFIG")]
     #[serde(skip)]
     config: Option<PathBuf>,
+    /// Make the directory of a member of a new cluster from this backup, and start nothing
+    #[arg(long, value_name = "FILE", conflicts_with = "join")]
+    #[serde(skip)]
+    restore: Option<PathBuf>,
+    /// How many revisions are left out then, so that none is given twice [default: 1000000000000]
+    #[arg(long, value_name = "REVISIONS", requires = "restore")]
+    #[serde(skip)]
+    restore_skip: Option<u64>,
     /// Check all of it, and start nothing
     #[arg(long)]
     #[serde(skip)]
@@ -133,7 +144,20 @@ pub(crate) struct Config {
     pub(crate) tls: Option<TlsFiles>,
     pub(crate) peer_tls: Option<TlsFiles>,
     pub(crate) check: bool,
+    pub(crate) restore: Option<Restore>,
 }
+
+/// From which backup a directory is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Restore {
+    pub(crate) file: PathBuf,
+    /// How many revisions are left out.
+    pub(crate) skip: u64,
+}
+
+/// More than any cluster gives in the time since its last backup; so often that one can do it some thousand times before
+/// revisions are too large for JavaScript.
+const SKIP: u64 = 1_000_000_000_000;
 
 /// How a member comes to its cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,6 +211,7 @@ impl Config {
         let quota = Quota {
             bytes: given.quota.or(file.quota).unwrap_or(512 << 20),
             history: given.history.or(file.history).unwrap_or(100_000),
+            age: given.history_seconds.or(file.history_seconds).map(Duration::from_secs),
         };
         let usual = Limits::default();
         let limits = Limits {
@@ -203,7 +228,21 @@ impl Config {
                 .to_owned());
         }
         let data = given.data.or(file.data).unwrap_or_else(|| PathBuf::from("habemus-data"));
-        Ok(Config { name, data, listen, origin, quota, limits, advertise, tls, peer_tls, check: given.check })
+        let skip = given.restore_skip.unwrap_or(SKIP);
+        let restore = given.restore.map(|file| Restore { file, skip });
+        Ok(Config {
+            name,
+            data,
+            listen,
+            origin,
+            quota,
+            limits,
+            advertise,
+            tls,
+            peer_tls,
+            check: given.check,
+            restore,
+        })
     }
 }
 

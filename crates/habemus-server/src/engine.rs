@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::clock;
 use crate::metrics::Metrics;
 use crate::peers::Peers;
-use crate::quota::Quota;
+use crate::quota::{Ages, Quota};
 use crate::status::Refused;
 use crate::wakers::{Wake, Wakers};
 use crate::writer::Writer;
@@ -91,6 +91,7 @@ pub(crate) struct Engine {
     reading: BTreeMap<RequestId, Look>,
     /// The request by which history is being compacted.
     compacting: Option<RequestId>,
+    ages: Ages,
     wakers: Wakers,
     waiting: BTreeMap<Bytes, Vec<(Revision, oneshot::Sender<Granted>)>>,
 }
@@ -118,6 +119,7 @@ impl Engine {
             changing: BTreeMap::new(),
             reading: BTreeMap::new(),
             compacting: None,
+            ages: Ages::default(),
             wakers: Wakers::default(),
             waiting: BTreeMap::new(),
         }
@@ -184,9 +186,10 @@ impl Engine {
 
     fn on_tick(&mut self, now: Duration) {
         self.replica.tick(now);
+        let forget = self.quota.forget(self.replica.store(), &mut self.ages, now);
         if self.replica.role().leads
             && self.compacting.is_none()
-            && let Some(revision) = self.quota.forget(self.replica.store())
+            && let Some(revision) = forget
         {
             let request = self.number();
             self.compacting = Some(request);

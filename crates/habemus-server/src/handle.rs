@@ -51,7 +51,12 @@ impl Handle {
 
     /// Speaks on behalf of whoever sent a request.
     pub(crate) fn of<T>(&self, request: &Request<T>) -> Handle {
-        Handle { author: request.extensions().get::<Author>().cloned(), ..self.clone() }
+        self.of_author(request.extensions().get::<Author>().cloned())
+    }
+
+    /// Speaks on behalf of somebody, if anybody said who it is.
+    pub(crate) fn of_author(&self, author: Option<Author>) -> Handle {
+        Handle { author, ..self.clone() }
     }
 
     /// Speaks for the member itself.

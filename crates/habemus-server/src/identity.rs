@@ -33,6 +33,9 @@ pub(crate) struct Identity {
     pub(crate) starts: u64,
     /// Whether its journal was made: then it must be there.
     pub(crate) has_journal: bool,
+    /// Which backup its cluster was made from, if it was: another cluster than one that has the same names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) restored: Option<Hexadecimal>,
 }
 
 /// A number that is written in hexadecimal digits: TOML has no unsigned ones of sixty-four bits.
@@ -60,9 +63,10 @@ fn number(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step).max(1)
 }
 
-/// The number of the cluster that begins with these members.
-pub(crate) fn cluster(names: &Names) -> u64 {
-    let all: Vec<String> = names.iter().map(|(name, address)| format!("{name}={address}")).collect();
+/// The number of the cluster that begins with these members, from a backup or from nothing.
+pub(crate) fn cluster(names: &Names, restored: Option<Hexadecimal>) -> u64 {
+    let all = names.iter().map(|(name, address)| format!("{name}={address}"));
+    let all: Vec<String> = all.chain(restored.map(String::from)).collect();
     number(&all.join(","))
 }
 
@@ -72,8 +76,8 @@ fn member(cluster: u64, name: &str) -> MemberId {
 }
 
 /// The first members, as the others know them.
-pub(crate) fn members(names: &Names) -> Vec<(MemberId, Member)> {
-    let cluster = cluster(names);
+pub(crate) fn members(names: &Names, restored: Option<Hexadecimal>) -> Vec<(MemberId, Member)> {
+    let cluster = cluster(names, restored);
     let members = names.iter().map(|(name, address)| {
         let known = Member {
             name: name.clone(),
@@ -88,16 +92,21 @@ pub(crate) fn members(names: &Names) -> Vec<(MemberId, Member)> {
 
 impl Identity {
     /// One of the first members of a cluster.
-    pub(crate) fn first(names: &Names, name: &str, peer: SocketAddr) -> Identity {
-        let cluster = cluster(names);
-        Identity::added(cluster, member(cluster, name), name, peer)
+    pub(crate) fn first(
+        names: &Names,
+        name: &str,
+        peer: SocketAddr,
+        restored: Option<Hexadecimal>,
+    ) -> Identity {
+        let cluster = cluster(names, restored);
+        Identity { restored, ..Identity::added(cluster, member(cluster, name), name, peer) }
     }
 
     /// A member that was added to a cluster.
     pub(crate) fn added(cluster: u64, member: MemberId, name: &str, peer: SocketAddr) -> Identity {
         let (cluster, member) = (Hexadecimal(cluster), Hexadecimal(member.0));
         let (name, disk) = (name.to_owned(), Hexadecimal(random::bits()));
-        Identity { cluster, member, name, peer, disk, starts: 0, has_journal: false }
+        Identity { cluster, member, name, peer, disk, starts: 0, has_journal: false, restored: None }
     }
 
     pub(crate) fn id(&self) -> MemberId {
@@ -136,7 +145,7 @@ impl Identity {
                 self.name, self.name
             ));
         }
-        if names.is_some_and(|names| cluster(names) != self.cluster.0) {
+        if names.is_some_and(|names| cluster(names, self.restored) != self.cluster.0) {
             return Err(format!(
                 "{directory} belongs to a member of another cluster ({:016x}) than --cluster describes: give \
                  the names and addresses that it was begun with, or none at all; or choose another directory \
@@ -187,18 +196,21 @@ mod tests {
     #[test]
     fn numbers_follow_from_names_and_never_change() {
         let names = names(&[("a", 2380), ("b", 2381)]);
-        assert_eq!(format!("{:x}", cluster(&names)), "2dc5b542afa5a16b");
-        assert_eq!(members(&names)[0].0.to_string(), "922a6f8d1aa824a3");
+        assert_eq!(format!("{:x}", cluster(&names, None)), "2dc5b542afa5a16b");
+        assert_eq!(members(&names, None)[0].0.to_string(), "922a6f8d1aa824a3");
     }
 
     #[test]
     fn a_directory_is_refused_to_another_name_and_another_cluster() {
         let three = names(&[("a", 1), ("b", 2), ("c", 3)]);
-        let identity = Identity::first(&three, "a", three["a"]);
+        let identity = Identity::first(&three, "a", three["a"], None);
         let check = |name, names: Option<&Names>| identity.check(Path::new("data"), name, names);
         assert_eq!(check(None, None), Ok(()));
         assert_eq!(check(Some("a"), Some(&three)), Ok(()));
         assert!(check(Some("b"), Some(&three)).is_err_and(|text| text.contains("start it with --name a")));
+        let restored = Identity::first(&three, "a", three["a"], Some(Hexadecimal(7)));
+        assert_ne!((restored.cluster, restored.member), (identity.cluster, identity.member));
+        assert_eq!(restored.check(Path::new("data"), None, Some(&three)), Ok(()));
         let two = names(&[("a", 1), ("b", 2)]);
         assert!(check(Some("a"), Some(&two)).is_err_and(|text| text.contains("another cluster")));
     }

@@ -79,7 +79,7 @@ impl Allowance {
     }
 
     fn add(&self, bytes: usize) -> bool {
-        let add = |budget: &Budget, most| budget.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes <= most;
+        let add = |budget: &Budget, max| budget.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes <= max;
         // Both are counted in any case, for both are counted back.
         let (own, all) = (add(&self.own, CONNECTION_BYTES), add(&self.all, ALL_BYTES));
         own && all
@@ -178,8 +178,8 @@ pub(crate) fn raise_open_files(wanted: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     // If it cannot be raised, what is there must do.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
-    let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    let enough = usize::try_from(most.saturating_sub(OTHERS).max(most / 2)).unwrap_or(usize::MAX);
+    let max = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let enough = usize::try_from(max.saturating_sub(OTHERS).max(max / 2)).unwrap_or(usize::MAX);
     wanted.min(enough.max(1))
 }
 

@@ -24,6 +24,7 @@ mod peers;
 mod queues;
 mod quota;
 mod random;
+mod restore;
 mod server;
 mod shown;
 mod status;
@@ -54,6 +55,18 @@ async fn main() -> ExitCode {
     if config.check {
         println!("{config:#?}");
         return ExitCode::SUCCESS;
+    }
+    if let Some(from) = &config.restore {
+        return match restore::restore(&config, from) {
+            Ok(told) => {
+                println!("{told}");
+                ExitCode::SUCCESS
+            }
+            Err(error) => {
+                eprintln!("habemusd: {error}");
+                ExitCode::FAILURE
+            }
+        };
     }
     tracing_subscriber::fmt()
         .with_max_level(level())

@@ -1,5 +1,8 @@
 //! How much a member keeps, and what it still takes when that is full.
 
+use std::collections::VecDeque;
+use std::time::Duration;
+
 use habemus_store::{Command, Operation, Revision, Store, Txn};
 
 use crate::status::Refused;
@@ -14,6 +17,8 @@ pub(crate) struct Quota {
     pub(crate) bytes: usize,
     /// How many revisions are remembered.
     pub(crate) history: usize,
+    /// For how long they are, if that is bounded.
+    pub(crate) age: Option<Duration>,
 }
 
 impl Quota {
@@ -45,11 +50,36 @@ impl Quota {
         if grows && self.is_full(store) { Err(Refused::NoSpace) } else { Ok(()) }
     }
 
-    /// Up to where history is to be forgotten, if it has become much longer than is wanted.
-    pub(crate) fn forget(&self, store: &Store) -> Option<Revision> {
+    /// Up to where history is to be forgotten, if it has become much longer than is wanted, or older.
+    pub(crate) fn forget(&self, store: &Store, ages: &mut Ages, now: Duration) -> Option<Revision> {
+        let old = self.age.and_then(|age| ages.older(age, now, store.revision()));
+        let long = self.too_long(store);
+        old.max(long).filter(|revision| *revision > store.compacted())
+    }
+
+    fn too_long(&self, store: &Store) -> Option<Revision> {
         let much = self.history + self.history / 8 + 1;
         let revision = Revision(store.revision().0.saturating_sub(self.history as u64));
-        (store.remembered() > much && revision > store.compacted()).then_some(revision)
+        (store.remembered() > much).then_some(revision)
+    }
+}
+
+/// When which revisions were there, in a few samples.
+#[derive(Default)]
+pub(crate) struct Ages(VecDeque<(Duration, Revision)>);
+
+impl Ages {
+    /// The latest revision that is known to be as old as that, at a time when there is `revision`.
+    fn older(&mut self, age: Duration, now: Duration, revision: Revision) -> Option<Revision> {
+        let is_new = self.0.back().is_none_or(|(at, last)| *last < revision && now >= *at + age / 16);
+        if is_new {
+            self.0.push_back((now, revision));
+        }
+        let mut old = None;
+        while let Some((_, revision)) = self.0.pop_front_if(|(at, _)| now >= *at + age) {
+            old = Some(revision);
+        }
+        old
     }
 }
 
@@ -70,7 +100,7 @@ mod tests {
     #[test]
     fn when_it_is_full_only_what_makes_room_is_taken() {
         let mut store = Store::new();
-        let quota = Quota { bytes: 1000, history: 10 };
+        let quota = Quota { bytes: 1000, history: 10, age: None };
         let put = Command::Put(Put::new("key", vec![0; 2000]));
         assert!(quota.check(&store, &put).is_ok());
         store.apply(ClusterTime::default(), put.clone());
@@ -86,14 +116,39 @@ mod tests {
     #[test]
     fn history_is_forgotten_when_it_is_much_longer_than_wanted() {
         let mut store = Store::new();
-        let quota = Quota { bytes: 1 << 20, history: 8 };
+        let quota = Quota { bytes: 1 << 20, history: 8, age: None };
+        let forget = |store: &Store| quota.forget(store, &mut Ages::default(), Duration::ZERO);
         for _ in 0..10 {
-            assert_eq!(quota.forget(&store), None);
+            assert_eq!(forget(&store), None);
             store.apply(ClusterTime::default(), Command::Put(Put::new("key", "value")));
         }
         store.apply(ClusterTime::default(), Command::Put(Put::new("key", "value")));
-        assert_eq!(quota.forget(&store), Some(Revision(4)));
+        assert_eq!(forget(&store), Some(Revision(4)));
         store.apply(ClusterTime::default(), Command::Compact(Revision(4)));
-        assert_eq!(quota.forget(&store), None);
+        assert_eq!(forget(&store), None);
+    }
+
+    #[test]
+    fn history_is_forgotten_when_it_is_old() {
+        let mut store = Store::new();
+        let (age, mut ages) = (Duration::from_secs(100), Ages::default());
+        let quota = Quota { bytes: 1 << 20, history: 1000, age: Some(age) };
+        let mut forgotten = Vec::new();
+        for second in 0..300 {
+            store.apply(ClusterTime::default(), Command::Put(Put::new("key", "value")));
+            if let Some(revision) = quota.forget(&store, &mut ages, Duration::from_secs(second)) {
+                // The second in which it was written.
+                let written = revision.0 - 2;
+                assert!(second - written >= 100 && second - written < 110, "{revision} at {second}");
+                store.apply(ClusterTime::default(), Command::Compact(revision));
+                forgotten.push(revision);
+            }
+        }
+        assert!(forgotten.len() > 10 && forgotten.is_sorted(), "{forgotten:?}");
+        assert!(store.remembered() < 115, "{}", store.remembered());
+        for second in 300..1000 {
+            quota.forget(&store, &mut ages, Duration::from_secs(second));
+        }
+        assert!(ages.0.len() <= 17, "no more samples are kept than are needed");
     }
 }

@@ -10,7 +10,7 @@ use habemus_etcd::{etcdserverpb, v3electionpb, v3lockpb};
 use habemus_journal::{Files, Journal, Limits};
 use habemus_replica::{Change, Member, MemberId, Recovered, Replica, Settings};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 use tonic::service::Routes;
@@ -91,9 +91,12 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     let reached = if tls.is_some() { format!("https://{reached}") } else { reached.to_string() };
     tokio::spawn(announce(handle.clone(), identity.name.clone(), identity.peer, reached));
     let data = config.data.display();
+    // Whoever reads the next line may tell the member to stop.
+    let orders = Orders::hear();
     tracing::info!(name = identity.name, member = %face.me, %address, %data, "listens");
+    let door = Door { listener: clients, tls, limits: config.limits };
     tokio::select! {
-        () = answer(Door { listener: clients, tls, limits: config.limits }, handle, metrics, &config) => Ok(()),
+        () = answer(door, handle, metrics, &config, orders) => Ok(()),
         Some(error) = fatally.recv() => Err(error),
         Ok(error) = failed => Err(format!("the disk fails, and nothing more is confirmed: {error}")),
         ended = engine => Err(format!("the engine has ended: {ended:?}")),
@@ -146,10 +149,10 @@ async fn open(config: &Config, files: Files, keeper: &Keeper) -> Result<Opened, 
     }
     let (recovered, contacts) = match &config.origin {
         Origin::Added { .. } => (Recovered::added(), meet(config, &identity, keeper).await?),
-        Origin::First(names) => (Recovered::first(identity::members(names)), Vec::new()),
+        Origin::First(names) => (Recovered::first(identity::members(names, None)), Vec::new()),
         Origin::Alone => {
             let names = [(identity.name.clone(), identity.peer)].into();
-            (Recovered::first(identity::members(&names)), Vec::new())
+            (Recovered::first(identity::members(&names, None)), Vec::new())
         }
     };
     let journal = Journal::create(files, Limits::default(), &recovered).map_err(|error| tell(&error))?;
@@ -196,9 +199,9 @@ async fn begin(config: &Config, keeper: &Keeper) -> Result<Identity, String> {
     match &config.origin {
         Origin::Alone => {
             let peer = SocketAddr::from(([127, 0, 0, 1], 2380));
-            Ok(Identity::first(&[(name.to_owned(), peer)].into(), name, peer))
+            Ok(Identity::first(&[(name.to_owned(), peer)].into(), name, peer, None))
         }
-        Origin::First(names) => Ok(Identity::first(names, name, names[name])),
+        Origin::First(names) => Ok(Identity::first(names, name, names[name], None)),
         Origin::Added { members, peer } => {
             let introduction = peers::who_am_i(members, keeper, peer.to_string()).await?;
             Ok(Identity::added(introduction.cluster, introduction.member, name, *peer))
@@ -233,11 +236,11 @@ async fn announce(handle: Handle, name: String, peer: SocketAddr, reached: Strin
 }
 
 /// Answers clients until the member is told to stop.
-async fn answer(door: Door, handle: Handle, metrics: Metrics, config: &Config) {
+async fn answer(door: Door, handle: Handle, metrics: Metrics, config: &Config, orders: Orders) {
     let (stops, stopping) = watch::channel(false);
     let routes = routes(&handle, metrics, config);
     let stop = async {
-        told_to_stop().await;
+        orders.to_stop().await;
         hand_over(&handle).await;
         stops.send_replace(true);
         // Whoever still watches would keep the member for ever; nothing that was answered is lost.
@@ -293,13 +296,24 @@ async fn reread_when_told(doors: [Option<Arc<Tls>>; 2]) {
     }
 }
 
-/// Waits for the order to stop.
-async fn told_to_stop() {
-    let mut terminate = signal(SignalKind::terminate()).expect("signals can be heard");
-    let mut interrupt = signal(SignalKind::interrupt()).expect("signals can be heard");
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+/// The orders to stop, heard from when this is made.
+struct Orders {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Orders {
+    fn hear() -> Orders {
+        let hear = |kind| signal(kind).expect("signals can be heard");
+        Orders { terminate: hear(SignalKind::terminate()), interrupt: hear(SignalKind::interrupt()) }
+    }
+
+    /// Waits for one.
+    async fn to_stop(mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
     }
 }
 

@@ -98,9 +98,9 @@ pub(crate) fn markdown(cluster: &Cluster, flags: &Flags, record: &Record, verdic
         writeln!(text, "|---|---|---|---|---|")?;
         for (kind, mut longest) in outages(&parts) {
             longest.sort_unstable();
-            let (half, most) = (ms(quantile(&longest, 50)), ms(quantile(&longest, 90)));
+            let (half, p90) = (ms(quantile(&longest, 50)), ms(quantile(&longest, 90)));
             let worst = ms(longest.last().copied().unwrap_or_default());
-            writeln!(text, "| {kind} | {} | {half} | {most} | {worst} |", longest.len())?;
+            writeln!(text, "| {kind} | {} | {half} | {p90} | {worst} |", longest.len())?;
         }
         Ok(())
     };
@@ -125,7 +125,7 @@ pub(crate) fn svg(record: &Record) -> String {
     for (at, _) in &parts.probes {
         *buckets.entry(at / 100_000).or_default() += 1;
     }
-    let most = buckets.values().copied().max().unwrap_or(1) as f64;
+    let max = buckets.values().copied().max().unwrap_or(1) as f64;
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {}\" font-family=\"sans-serif\" \
          font-size=\"10\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
@@ -142,7 +142,7 @@ pub(crate) fn svg(record: &Record) -> String {
     let mut points = String::new();
     for bucket in 0..=end / 100_000 {
         let count = buckets.get(&bucket).copied().unwrap_or_default() as f64;
-        points += &format!("{:.1},{:.1} ", x(bucket * 100_000), 20.0 + height - count / most * height);
+        points += &format!("{:.1},{:.1} ", x(bucket * 100_000), 20.0 + height - count / max * height);
     }
     text += &format!("<polyline points=\"{points}\" fill=\"none\" stroke=\"#0072b2\" stroke-width=\"1\"/>\n");
     for second in (0..=end / 1_000_000).step_by(((end / 10_000_000).max(1)) as usize) {
@@ -150,7 +150,7 @@ pub(crate) fn svg(record: &Record) -> String {
         text += &format!("<text x=\"{at:.1}\" y=\"{}\">{second} s</text>\n", height + 34.0);
     }
     text += &format!(
-        "<text x=\"20\" y=\"{}\">blue: writes in a tenth of a second, at most {most}; orange: attacks</text>\n</svg>\n",
+        "<text x=\"20\" y=\"{}\">blue: writes in a tenth of a second, at most {max}; orange: attacks</text>\n</svg>\n",
         height + 52.0
     );
     text

@@ -39,3 +39,45 @@ pub(crate) fn of(record: &Record, revised: &BTreeMap<Revision, Revised>) -> Verd
         revisions: revised.len(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use habemus_dst::{Inside, KeyAct, KeyCall, KeyResult};
+    use habemus_store::Mode;
+
+    fn put() -> KeyCall {
+        let act = KeyAct::Put { key: "k".into(), value: "1".into() };
+        let result = KeyResult::Put { revision: Revision(2), before: None };
+        KeyCall { client: 0, act, invoked: 1, responded: Some(2), result }
+    }
+
+    fn inside(client: usize, from: u64, until: u64) -> Inside {
+        let (mode, token) = (Mode::Exclusive, Revision(2 + client as u64));
+        Inside { client, name: "a".into(), mode, token, from, until }
+    }
+
+    #[test]
+    fn a_write_that_nobody_remembers_is_a_broken_promise() {
+        let record = Record::new();
+        assert!(of(&record, &BTreeMap::new()).holds());
+        record.note(|parts| parts.calls.push(put()));
+        assert!(!of(&record, &BTreeMap::new()).holds());
+    }
+
+    #[test]
+    fn two_who_believe_to_be_inside_together_are_a_broken_promise() {
+        let record = Record::new();
+        record.note(|parts| parts.inside.extend([inside(0, 1, 5), inside(1, 5, 9)]));
+        assert!(of(&record, &BTreeMap::new()).holds());
+        record.note(|parts| parts.inside.push(inside(2, 8, 12)));
+        assert!(!of(&record, &BTreeMap::new()).holds());
+    }
+
+    #[test]
+    fn a_watch_that_was_told_too_much_is_a_broken_promise() {
+        let record = Record::new();
+        record.note(|parts| parts.watch.push("a watch that waits for 3 was told of 5".to_owned()));
+        assert!(!of(&record, &BTreeMap::new()).holds());
+    }
+}

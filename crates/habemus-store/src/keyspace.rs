@@ -193,6 +193,15 @@ impl Keyspace {
         keyspace
     }
 
+    /// The same keys at a later revision, with no history.
+    pub(crate) fn beyond(&self, revision: Revision) -> Keyspace {
+        let latest = self.keys.iter().filter_map(|(key, versions)| {
+            let last = versions.0.last().filter(|last| last.state.is_some())?;
+            Some((key.clone(), vec![last.clone()]))
+        });
+        Keyspace::rebuild(revision, revision, latest)
+    }
+
     fn push(&mut self, key: &Bytes, version: Version) {
         self.bytes += version.bytes(key);
         match self.keys.get_mut(key) {

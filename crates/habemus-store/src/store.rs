@@ -80,6 +80,18 @@ impl Store {
         Applied { answer, revision: self.revision(), revised, queues, ended }
     }
 
+    /// What a new cluster begins with that is made from a backup of another. Revisions go on so far beyond those of the backup
+    /// that none is given twice, whatever the other one gave after it; whoever knows an earlier one is told that it is
+    /// forgotten. Sessions have their whole time again.
+    #[must_use]
+    pub fn restored(mut self, skip: u64) -> Store {
+        let revision = Revision(self.revision().0.saturating_add(skip));
+        self.keyspace = self.keyspace.beyond(revision);
+        let ids: Vec<SessionId> = self.sessions.ids().collect();
+        self.renew(&ids);
+        self
+    }
+
     /// The latest revision.
     pub fn revision(&self) -> Revision {
         self.keyspace.revision()

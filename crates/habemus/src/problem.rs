@@ -44,6 +44,11 @@ pub trait Problem: Copy + Debug + Eq + Hash + Send + Sync + 'static {
         let _ = (output, visit);
     }
 
+    /// Visits the identifiers of processes in an output.
+    fn visit_ids(output: &mut Self::Output, visit: &mut dyn FnMut(&mut Id)) {
+        let _ = (output, visit);
+    }
+
     /// What a client that works in a loop asks next, when its process has come to this status.
     fn next_command(status: &Status) -> Option<Self::Command>;
 

@@ -1,16 +1,17 @@
 //! Symmetries: changes of a whole system that none of its processes can notice.
 //!
 //! Only the model checker asks for them, and only algorithms that have one say so: states that differ by nothing
-//! but a symmetry need to be explored once. An algorithm implements [`ShiftInvariant`], [`RotationSymmetric`]
-//! or [`TermInvariant`], and whoever makes its [`Setup`](crate::catalogue::Setup) says so there. The checker
-//! believes nobody: it tries the symmetry on every step that it takes: every rotation, and many shifts of a
-//! time that no process can read.
+//! but a symmetry need to be explored once. An algorithm implements [`ShiftInvariant`], [`RotationSymmetric`],
+//! [`PermutationSymmetric`] or [`TermInvariant`], and whoever makes its [`Setup`](crate::catalogue::Setup) says so
+//! there. The checker believes nobody: it tries the symmetry on every step that it takes: every rotation or
+//! permutation, and many shifts of a time that no process can read.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Debug};
 
 use crate::clock::LamportClock;
 pub use crate::clock::{shift, time_of};
-use crate::term::{TermInvariant, VisitTerms};
+use crate::term::{TermInvariant, TermPart, VisitTerms};
 use crate::{Address, Id, Process};
 
 /// A part of a system that a symmetry changes.
@@ -43,11 +44,24 @@ pub trait RotationSymmetric: Process {
     fn rotate(part: Part<'_, Self>, rotation: &Rotation<'_>);
 }
 
+/// A process that minds neither its identifier nor its address, whoever fails: with everybody renamed, it does the
+/// same to those with the other names.
+pub trait PermutationSymmetric: Process {
+    /// Whether it minds who comes after whom: then everybody must be as many addresses further on as all others.
+    const MINDS_ORDER: bool = false;
+
+    /// Renames everybody in a part of a system.
+    fn permute(part: TermPart<'_, Self>, permutation: &Permutation<'_>);
+}
+
 /// How to visit the logical times of a process or a message, as a value.
 pub type VisitTimes<P> = fn(Part<'_, P>, &<P as Process>::Config, &mut dyn FnMut(&mut LamportClock));
 
 /// How to rename everybody in a process or a message, as a value.
 pub type Rotate<P> = fn(Part<'_, P>, &Rotation<'_>);
+
+/// How to rename everybody in any way in a part of a system, as a value.
+pub type Permute<P> = fn(TermPart<'_, P>, &Permutation<'_>);
 
 /// The symmetries of a system; by default it has none.
 pub struct Symmetries<P: Process> {
@@ -55,6 +69,8 @@ pub struct Symmetries<P: Process> {
     pub clock_shift: Option<VisitTimes<P>>,
     /// Of addresses, if the processes are [`RotationSymmetric`].
     pub rotation: Option<Rotate<P>>,
+    /// The same whoever fails, if they are [`PermutationSymmetric`], and whether they mind the order.
+    pub permutation: Option<(Permute<P>, bool)>,
     /// Of terms, if the processes are [`TermInvariant`].
     pub terms: Option<VisitTerms<P>>,
 }
@@ -76,6 +92,14 @@ impl<P: RotationSymmetric> Symmetries<P> {
     }
 }
 
+impl<P: PermutationSymmetric> Symmetries<P> {
+    /// The same, and that of all permutations of addresses.
+    #[must_use]
+    pub fn with_permutation(self) -> Self {
+        Symmetries { permutation: Some((P::permute, P::MINDS_ORDER)), ..self }
+    }
+}
+
 impl<P: TermInvariant> Symmetries<P> {
     /// The same, and that of terms.
     #[must_use]
@@ -86,7 +110,7 @@ impl<P: TermInvariant> Symmetries<P> {
 
 impl<P: Process> Default for Symmetries<P> {
     fn default() -> Self {
-        Symmetries { clock_shift: None, rotation: None, terms: None }
+        Symmetries { clock_shift: None, rotation: None, permutation: None, terms: None }
     }
 }
 
@@ -103,6 +127,7 @@ impl<P: Process> Debug for Symmetries<P> {
         f.debug_struct("Symmetries")
             .field("clock_shift", &self.clock_shift.is_some())
             .field("rotation", &self.rotation.is_some())
+            .field("permutation", &self.permutation.is_some())
             .field("terms", &self.terms.is_some())
             .finish()
     }
@@ -141,9 +166,48 @@ impl<'a> Rotation<'a> {
     }
 }
 
+/// A permutation of all processes.
+#[derive(Clone, Copy, Debug)]
+pub struct Permutation<'a> {
+    ids: &'a [Id],
+    to: &'a [u32],
+}
+
+impl<'a> Permutation<'a> {
+    /// The permutation of the processes with these identifiers that takes each to another address, all by address.
+    pub fn new(ids: &'a [Id], to: &'a [u32]) -> Self {
+        Permutation { ids, to }
+    }
+
+    /// The address that the process at `address` moves to.
+    pub fn address(&self, address: Address) -> Address {
+        self.to.get(address.index()).map_or(address, |&to| Address(to))
+    }
+
+    /// The addresses that these processes move to.
+    pub fn addresses(&self, addresses: &BTreeSet<Address>) -> BTreeSet<Address> {
+        addresses.iter().map(|&address| self.address(address)).collect()
+    }
+
+    /// The identifier of the process at the address that the one called `id` moves to.
+    pub fn id(&self, id: Id) -> Id {
+        let place = self.ids.iter().position(|other| *other == id);
+        place.map_or(id, |place| self.ids[self.to[place] as usize])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn everybody_moves_as_the_permutation_says() {
+        let ids = [Id(7), Id(3), Id(9)];
+        let permutation = Permutation::new(&ids, &[1, 0, 2]);
+        assert_eq!([0, 1, 2].map(|place| permutation.address(Address(place)).0), [1, 0, 2]);
+        assert_eq!(ids.map(|id| permutation.id(id)), [Id(3), Id(7), Id(9)]);
+        assert_eq!(permutation.addresses(&BTreeSet::from([Address(0), Address(2)])).len(), 2);
+    }
 
     #[test]
     fn the_last_moves_to_the_first_address() {

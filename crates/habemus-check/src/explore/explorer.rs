@@ -14,6 +14,9 @@ use crate::world::{Expansion, Successors, Worker, World};
 const BATCH: usize = 128;
 const MAX_BATCHED: usize = 512;
 
+/// A smaller part of the memory than this is not worth going to disk for: hashes there are merged anew each time.
+const MIN_SPILLED: u64 = 32;
+
 /// How much of a state was expanded.
 enum Expanded {
     /// An ample set: the steps of one process.
@@ -176,12 +179,8 @@ impl<'w> Explorer<'w> {
         if ample_sets && self.reduce(state, to, highs)? {
             return Ok(Expanded::Ample);
         }
-        let may_fail = state[self.world.environment_at()] != 0;
-        let expansion = if blocks && !may_fail {
-            self.worker.expand_blocks(state, to)
-        } else {
-            self.worker.expand(state, to)
-        };
+        let expansion =
+            if blocks { self.worker.expand_blocks(state, to) } else { self.worker.expand(state, to) };
         expansion.map(Expanded::Wholly)
     }
 
@@ -211,7 +210,7 @@ impl<'w> Explorer<'w> {
     }
 
     /// Why to stop here, if there is a reason.
-    fn halt(&self, piece: usize) -> Option<Stop> {
+    fn halt(&mut self, piece: usize) -> Option<Stop> {
         let setting = &self.world.setting;
         if self.handle.is_stopped() || self.visited.failure().is_some() {
             return Some(Stop::Interrupted);
@@ -223,10 +222,28 @@ impl<'w> Explorer<'w> {
         if look && setting.spill.as_ref().is_some_and(|spill| self.visited.bytes() >= spill.after) {
             self.visited.spill();
         }
-        if look && setting.max_memory.is_some_and(|max| memory(self.visited) >= max) {
+        if look && setting.max_memory.is_some_and(|max| memory(self.visited) >= max && !self.make_room(max)) {
             return Some(Stop::Memory);
         }
         None
+    }
+
+    /// Where states may go to disk: lets all of them go there, though they take less than was allowed them, and
+    /// then forgets what can be worked out again. Says whether less than `max` bytes are in use then.
+    fn make_room(&mut self, max: u64) -> bool {
+        if self.world.setting.spill.is_none() {
+            return false;
+        }
+        if self.visited.bytes() >= max / MIN_SPILLED {
+            self.visited.spill();
+            if memory(self.visited) < max {
+                return true;
+            }
+        }
+        let Worker { search, reached, .. } = self.worker;
+        self.worker = Worker::new(self.world, search);
+        self.worker.reached = reached;
+        memory(self.visited) < max
     }
 }
 

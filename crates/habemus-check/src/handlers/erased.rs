@@ -8,12 +8,12 @@ use std::time::Duration;
 use habemus::catalogue::Setup;
 use habemus::clock::LamportClock;
 use habemus::property::Population;
-use habemus::symmetry::{self, Rotation, Symmetries};
+use habemus::symmetry::{self, Permutation, Rotation, Symmetries};
 use habemus::term::{self, Sort, Term};
 use habemus::{Address, Context, Message, Problem, Process, Step, System, Topology};
 use smallvec::SmallVec;
 
-use super::{Described, Effect, Event, Handled, Handlers, Never, Part, Storage, TermPart};
+use super::{Described, Effect, Event, Handled, Handlers, Interchange, Never, Part, Storage, TermPart};
 use crate::branch::Branch;
 use crate::intern::Interner;
 use crate::terms::Terms;
@@ -123,37 +123,58 @@ impl<P: Process> Erased<P> {
     /// Visits the terms of a part of the system; says which number it has afterwards.
     fn visit_terms(&self, part: TermPart, visit: &mut dyn FnMut(Sort, &mut Term)) -> u32 {
         let Some(visit_terms) = self.symmetries.terms else { return part.number() };
+        if let TermPart::Output(output) = part {
+            let mut output = self.dictionary.outputs.value(output).clone();
+            P::Problem::visit_terms(&mut output, &mut |number| {
+                let mut term = Term::of(*number);
+                visit(Sort::TERM, &mut term);
+                *number = term.number();
+            });
+            return self.dictionary.outputs.number(output);
+        }
+        self.with(part, &mut |part| visit_terms(part, visit))
+    }
+
+    /// Changes a part of the system, which is no output; says which number it has afterwards.
+    fn with(&self, part: TermPart, change: &mut dyn FnMut(term::TermPart<'_, P>)) -> u32 {
         match part {
             TermPart::Process(process) => {
                 let mut process = self.processes.value(process).clone();
-                visit_terms(term::TermPart::Process(&mut process), visit);
+                change(term::TermPart::Process(&mut process));
                 self.processes.number(process)
             }
             TermPart::Message(message) => {
                 let mut message = self.messages.value(message).clone();
-                visit_terms(term::TermPart::Message(&mut message), visit);
+                change(term::TermPart::Message(&mut message));
                 self.messages.number(message)
             }
             TermPart::Timer(timer) => {
                 let mut timer = self.timers.value(timer).clone();
-                visit_terms(term::TermPart::Timer(&mut timer), visit);
+                change(term::TermPart::Timer(&mut timer));
                 self.timers.number(timer)
             }
             TermPart::Stored(stored) => {
                 let mut stored = self.stored.value(stored).clone();
-                visit_terms(term::TermPart::Stable(&mut stored), visit);
+                change(term::TermPart::Stable(&mut stored));
                 self.stored.number(stored)
             }
-            TermPart::Output(output) => {
-                let mut output = self.dictionary.outputs.value(output).clone();
-                P::Problem::visit_terms(&mut output, &mut |number| {
-                    let mut term = Term::of(*number);
-                    visit(Sort::TERM, &mut term);
-                    *number = term.number();
-                });
-                self.dictionary.outputs.number(output)
-            }
+            TermPart::Output(output) => output,
         }
+    }
+
+    /// A part of the system with everybody so many addresses further on.
+    fn rotated(&self, part: TermPart, by: u32) -> u32 {
+        let Some(rotate) = self.symmetries.rotation else { return part.number() };
+        let rotation = Rotation::new(&self.system.ids);
+        self.with(part, &mut |part| match part {
+            term::TermPart::Process(process) => {
+                (0..by).for_each(|_| rotate(symmetry::Part::Process(process), &rotation));
+            }
+            term::TermPart::Message(message) => {
+                (0..by).for_each(|_| rotate(symmetry::Part::Message(message), &rotation));
+            }
+            term::TermPart::Timer(_) | term::TermPart::Stable(_) => {}
+        })
     }
 
     /// Changes a part of the system; it has another number afterwards.
@@ -280,16 +301,26 @@ impl<P: Process> Handlers for Erased<P> {
         })
     }
 
-    fn is_rotation_symmetric(&self) -> bool {
-        self.symmetries.rotation.is_some()
+    fn interchange(&self) -> Interchange {
+        match (self.symmetries.permutation, self.symmetries.rotation) {
+            (Some((_, true)), _) => Interchange::RotationWhoeverFails,
+            (Some((_, false)), _) => Interchange::Permutation,
+            (None, Some(_)) => Interchange::Rotation,
+            (None, None) => Interchange::None,
+        }
     }
 
-    fn rotated(&self, part: Part) -> u32 {
-        self.changed(part, &|part| {
-            if let Some(rotate) = self.symmetries.rotation {
-                rotate(part, &Rotation::new(&self.system.ids));
+    fn moved(&self, part: TermPart, to: &[u32]) -> u32 {
+        let Some((permute, _)) = self.symmetries.permutation else { return self.rotated(part, to[0]) };
+        let permutation = Permutation::new(&self.system.ids, to);
+        match part {
+            TermPart::Output(output) => {
+                let mut output = self.dictionary.outputs.value(output).clone();
+                P::Problem::visit_ids(&mut output, &mut |id| *id = permutation.id(*id));
+                self.dictionary.outputs.number(output)
             }
-        })
+            part => self.with(part, &mut |part| permute(part, &permutation)),
+        }
     }
 
     fn is_term_invariant(&self) -> bool {

@@ -12,7 +12,9 @@ use smallvec::SmallVec;
 
 use super::mutant::{Change, Mutant, Trigger};
 use crate::branch::Branch;
-use crate::handlers::{Described, Effect, Event, Handled, Handlers, Never, Part, Storage, TermPart};
+use crate::handlers::{
+    Described, Effect, Event, Handled, Handlers, Interchange, Never, Part, Storage, TermPart,
+};
 use crate::terms::Terms;
 use crate::watching::Watch;
 use crate::words::Words;
@@ -355,12 +357,16 @@ impl Handlers for Mutated {
         self.inner.shifted(part, by)
     }
 
-    fn is_rotation_symmetric(&self) -> bool {
-        self.inner.is_rotation_symmetric()
+    /// A mutant that takes the next process for another is not symmetric any more.
+    fn interchange(&self) -> Interchange {
+        match self.inner.interchange() {
+            Interchange::Permutation => Interchange::RotationWhoeverFails,
+            other => other,
+        }
     }
 
-    fn rotated(&self, part: Part) -> u32 {
-        self.inner.rotated(part)
+    fn moved(&self, part: TermPart, to: &[u32]) -> u32 {
+        self.inner.moved(part, to)
     }
 
     fn is_term_invariant(&self) -> bool {

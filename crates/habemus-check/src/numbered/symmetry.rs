@@ -6,29 +6,32 @@
 //! its earliest time. Where that leaves finitely many states, what holds is proved for runs of any length.
 //!
 //! *Rotation symmetry.* Where processes mind neither their identifiers nor their addresses, a state and the same state
-//! with everybody one address further on are two names for one. The canonical form is the least of all rotations.
+//! with everybody one address further on are two names for one. Where they do not mind either who is next to whom, nor
+//! whoever fails, any permutation of them makes another name. The canonical form is the least of all.
 //!
 //! Processes say of themselves that they have a symmetry ([`habemus::symmetry`]); here it is tried on every step.
 
 use std::sync::atomic::Ordering;
 
 use habemus::clock::VectorClock;
-use habemus::{Address, symmetry::Rotation};
+use habemus::symmetry::Permutation;
+use habemus::{Address, Status, Suspicion};
 
 use super::{Numbered, Outcomes};
 use crate::facts::SystemFacts;
-use crate::handlers::{Effect, Handled, Handlers, Part};
+use crate::handlers::{Effect, Handled, Handlers, Interchange, Part, TermPart};
 use crate::local::{Body, Item, Local};
 use crate::protocol::{Cause, Trouble};
 use crate::setting::{Reduction, Setting};
+use crate::watching::Sight;
 
 /// A change of all that names a time or an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Renaming {
     /// All logical times are later by so much; earlier, if that wraps around.
     Shift(u64),
-    /// Everybody is one address further on.
-    Rotation,
+    /// Everybody moves, as the permutation with this number says.
+    Move(usize),
 }
 
 /// By so much times are shifted to see whether a process minds. A process cannot read a time, but it can make
@@ -44,19 +47,60 @@ pub(super) fn is_shift_invariant(handlers: &dyn Handlers, setting: &Setting) -> 
     setting.uses(Reduction::ClockShift) && setting.budget.recoveries == 0 && handlers.is_shift_invariant()
 }
 
-/// Whether states of this system that differ by a rotation are one: the processes say so, and neither the network nor
-/// what is asked of them tells them apart.
-pub(super) fn is_rotation_symmetric(facts: &SystemFacts, handlers: &dyn Handlers, setting: &Setting) -> bool {
+/// All permutations are tried of so many processes at most; of more, all rotations.
+const MAX_PERMUTED: u32 = 4;
+
+/// The permutations, but for the one that leaves all where they are, by which states of this system are one: the processes
+/// say so, and neither the network nor what is asked of them tells them apart.
+pub(super) fn moves(facts: &SystemFacts, handlers: &dyn Handlers, setting: &Setting) -> Vec<Vec<u32>> {
     let n = facts.processes() as u32;
-    let linked = |from: u32, to: u32| handlers.linked(Address(from % n), Address(to % n));
-    let same = |from: u32| (0..n).all(|to| linked(from, to) == linked(from + 1, to + 1));
-    let is_even = || (0..n).all(same);
-    // Who fails is somebody, and others may go by their addresses to make up for it.
-    let nobody_fails = setting.budget.crashes == 0 && setting.budget.suspicions == 0;
+    let interchange = handlers.interchange();
     // Who is better suited to lead is somebody, too.
     let all_alike = facts.population.preference.is_none();
-    let may_be = n > 1 && setting.uses(Reduction::Rotation) && nobody_fails && all_alike;
-    may_be && handlers.is_rotation_symmetric() && is_even()
+    if !setting.uses(Reduction::Rotation) || interchange == Interchange::None || !all_alike {
+        return Vec::new();
+    }
+    let is_somebody = match interchange {
+        // Who fails is somebody, and others may go by their addresses to make up for it.
+        Interchange::Rotation => setting.budget.crashes > 0 || setting.budget.suspicions > 0,
+        _ => !setting.faulty.is_empty() || setting.timers.speed().is_some(),
+    };
+    if is_somebody {
+        return Vec::new();
+    }
+    let linked = |from: u32, to: u32| handlers.linked(Address(from), Address(to));
+    let keeps_links = |to: &Vec<u32>| {
+        let same = |from: u32| {
+            (0..n).all(|other| linked(from, other) == linked(to[from as usize], to[other as usize]))
+        };
+        (0..n).all(same)
+    };
+    let rotations = || (1..n).map(|by| (0..n).map(|place| (place + by) % n).collect::<Vec<u32>>()).collect();
+    let mut moves: Vec<Vec<u32>> = match interchange {
+        Interchange::Permutation if n <= MAX_PERMUTED => permutations(n),
+        _ => rotations(),
+    };
+    // What keeps the links is a group again.
+    let all = moves.len();
+    moves.retain(keeps_links);
+    if interchange != Interchange::Permutation && moves.len() < all { Vec::new() } else { moves }
+}
+
+/// Every permutation of so many, but for the one that leaves all where they are.
+fn permutations(n: u32) -> Vec<Vec<u32>> {
+    let mut all: Vec<Vec<u32>> = vec![Vec::new()];
+    for next in 0..n {
+        let with = |places: Vec<u32>| {
+            (0..=places.len()).map(move |at| {
+                let mut places = places.clone();
+                places.insert(at, next);
+                places
+            })
+        };
+        all = all.into_iter().flat_map(with).collect();
+    }
+    all.retain(|places| places.iter().copied().ne(0..n));
+    all
 }
 
 impl Numbered {
@@ -82,21 +126,25 @@ impl Numbered {
         self.moved_item(item, Renaming::Shift(by.wrapping_neg()))
     }
 
-    /// The local state one address further on.
-    pub(crate) fn rotated(&self, local: u32) -> u32 {
-        self.locals.number(self.renamed(self.locals.value(local), Renaming::Rotation))
+    /// The local state where the permutation with this number puts it.
+    pub(crate) fn moved(&self, local: u32, by: usize) -> u32 {
+        self.locals.number(self.renamed(self.locals.value(local), Renaming::Move(by)))
     }
 
-    /// The item one address further on.
-    pub(crate) fn rotated_item(&self, item: u32) -> u32 {
-        self.moved_item(item, Renaming::Rotation)
+    /// The item where the permutation puts it.
+    pub(crate) fn item_moved(&self, item: u32, by: usize) -> u32 {
+        self.moved_item(item, Renaming::Move(by))
     }
 
-    /// The monitors after all that they saw was seen one address further on.
-    pub(crate) fn rotated_monitors(&self, monitors: u32) -> Option<u32> {
+    /// The monitors after all that they saw was seen where the permutation puts it.
+    pub(crate) fn moved_monitors(&self, monitors: u32, by: usize) -> Option<u32> {
+        let renaming = Renaming::Move(by);
         self.watching.renamed(monitors, &|seen| {
-            seen.process = self.renamed_address(seen.process, Renaming::Rotation);
-            seen.clock = seen.clock.as_ref().map(|clock| self.renamed_clock(clock, Renaming::Rotation));
+            seen.process = self.renamed_address(seen.process, renaming);
+            seen.clock = seen.clock.as_ref().map(|clock| self.renamed_clock(clock, renaming));
+            if let Sight::Output(output) = &mut seen.what {
+                *output = self.moved_part(TermPart::Output(*output), renaming);
+            }
         })
     }
 
@@ -111,57 +159,71 @@ impl Numbered {
         let one = number % SHIFTS.len();
         let tried = if number < WHOLLY_SHIFTED { &SHIFTS[..] } else { &SHIFTS[one..=one] };
         for &by in tried {
-            if self.equivariant(Renaming::Shift(by), local, cause, outcomes)?.is_none() {
+            if !self.is_equivariant(Renaming::Shift(by), local, cause, outcomes)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Whether the process would do the same, but for the addresses, wherever it stood: rotation by rotation.
-    pub(super) fn minds_no_rotation(
+    /// Whether the process would do the same, but for the addresses, wherever all stood: move by move.
+    pub(super) fn minds_no_move(
         &self,
         local: &Local,
         cause: Cause,
         outcomes: &Outcomes,
     ) -> Result<bool, Trouble> {
-        let (mut local, mut cause, mut outcomes) = (local.clone(), cause, outcomes.clone());
-        for _ in 1..self.processes() {
-            let rotated = self.equivariant(Renaming::Rotation, &local, cause, &outcomes)?;
-            let Some(rotated) = rotated else { return Ok(false) };
-            (local, cause, outcomes) = rotated;
+        for by in 0..self.moves.len() {
+            if !self.is_equivariant(Renaming::Move(by), local, cause, outcomes)? {
+                return Ok(false);
+            }
         }
         Ok(true)
     }
 
-    /// What the process would do if all were renamed before, if it is the same but for the renaming.
-    fn equivariant(
+    /// Whether the process would do the same, but for the renaming, if all were renamed before.
+    fn is_equivariant(
         &self,
         renaming: Renaming,
         local: &Local,
         cause: Cause,
         outcomes: &Outcomes,
-    ) -> Result<Option<(Local, Cause, Outcomes)>, Trouble> {
+    ) -> Result<bool, Trouble> {
         let local = self.renamed(local, renaming);
         let cause = match cause {
             // How processes start may differ.
-            Cause::Start => return Ok(Some((local, cause, outcomes.clone()))),
+            Cause::Start => return Ok(true),
             Cause::Item(item) => Cause::Item(self.moved_item(item, renaming)),
+            Cause::Timer(timer) => Cause::Timer(self.moved_part(TermPart::Timer(timer), renaming)),
+            Cause::Suspicion(suspicion) => Cause::Suspicion(self.renamed_suspicion(suspicion, renaming)),
             other => other,
         };
         let mut found = self.outcomes(&local, cause)?;
         let mut expected = outcomes.clone();
         for handled in expected.iter_mut().flatten() {
             handled.process = self.renamed_part(Part::Process(handled.process), renaming);
+            handled.persist =
+                handled.persist.map(|stored| self.moved_part(TermPart::Stored(stored), renaming));
             for effect in &mut handled.effects {
-                if let Effect::Send { to, message } = effect {
-                    *to = self.renamed_address(*to, renaming);
-                    *message = self.renamed_part(Part::Message(*message), renaming);
-                }
+                self.rename_effect(effect, renaming);
             }
         }
         expected.iter_mut().chain(&mut found).flatten().for_each(sort_by_receiver);
-        Ok((found == expected).then_some((local, cause, found)))
+        Ok(found == expected)
+    }
+
+    fn rename_effect(&self, effect: &mut Effect, renaming: Renaming) {
+        match effect {
+            Effect::Send { to, message } => {
+                *to = self.renamed_address(*to, renaming);
+                *message = self.renamed_part(Part::Message(*message), renaming);
+            }
+            Effect::SetTimer { timer, .. } | Effect::CancelTimer(timer) => {
+                *timer = self.moved_part(TermPart::Timer(*timer), renaming);
+            }
+            Effect::Output(output) => *output = self.moved_part(TermPart::Output(*output), renaming),
+            Effect::Suspicion(suspicion) => *suspicion = self.renamed_suspicion(*suspicion, renaming),
+        }
     }
 
     /// A local state after the renaming.
@@ -169,42 +231,72 @@ impl Numbered {
         let mut local = local.clone();
         local.address = self.renamed_address(local.address, renaming);
         local.clock = self.renamed_clock(&local.clock, renaming);
-        if let Body::Up { process, .. } = &mut local.body {
+        if let Body::Up { process, timers } = &mut local.body {
             *process = self.renamed_part(Part::Process(*process), renaming);
+            if matches!(renaming, Renaming::Move(_)) {
+                for running in &mut *timers {
+                    running.timer = self.moved_part(TermPart::Timer(running.timer), renaming);
+                }
+                timers.sort_unstable_by(|one, other| self.handlers.compare_timers(one.timer, other.timer));
+            }
+        }
+        local.stored = local.stored.map(|stored| self.moved_part(TermPart::Stored(stored), renaming));
+        if let (Status::Following(Some(leader)), Some(to)) = (&mut local.status, self.places(renaming)) {
+            *leader = Permutation::new(&self.facts.population.ids, to).id(*leader);
         }
         local
     }
 
     /// An item after the renaming.
     fn moved_item(&self, item: u32, renaming: Renaming) -> u32 {
-        let Item::Message { from, message, clock } = self.items.value(item) else { return item };
+        let (from, message, clock) = match self.items.value(item) {
+            Item::Message { from, message, clock } => (from, message, clock),
+            Item::Notice(suspicion) => {
+                return self.items.number(Item::Notice(self.renamed_suspicion(*suspicion, renaming)));
+            }
+        };
         let message = self.renamed_part(Part::Message(*message), renaming);
         let clock = self.renamed_clock(clock, renaming);
         self.message_item(self.renamed_address(*from, renaming), message, &clock)
     }
 
     fn renamed_part(&self, part: Part, renaming: Renaming) -> u32 {
+        match (renaming, part) {
+            (Renaming::Shift(by), part) => self.handlers.shifted(part, by),
+            (_, Part::Process(process)) => self.moved_part(TermPart::Process(process), renaming),
+            (_, Part::Message(message)) => self.moved_part(TermPart::Message(message), renaming),
+        }
+    }
+
+    /// A part that may name processes, after the renaming.
+    fn moved_part(&self, part: TermPart, renaming: Renaming) -> u32 {
+        self.places(renaming).map_or(part.number(), |to| self.handlers.moved(part, to))
+    }
+
+    /// Where each process moves, if any does.
+    fn places(&self, renaming: Renaming) -> Option<&[u32]> {
         match renaming {
-            Renaming::Shift(by) => self.handlers.shifted(part, by),
-            Renaming::Rotation => self.handlers.rotated(part),
+            Renaming::Shift(_) => None,
+            Renaming::Move(by) => Some(&self.moves[by]),
         }
     }
 
     fn renamed_address(&self, address: Address, renaming: Renaming) -> Address {
-        match renaming {
-            Renaming::Shift(_) => address,
-            Renaming::Rotation => Rotation::new(&self.facts.population.ids).address(address),
+        self.places(renaming).map_or(address, |to| Address(to[address.index()]))
+    }
+
+    fn renamed_suspicion(&self, suspicion: Suspicion, renaming: Renaming) -> Suspicion {
+        match suspicion {
+            Suspicion::Suspect(about) => Suspicion::Suspect(self.renamed_address(about, renaming)),
+            Suspicion::Restore(about) => Suspicion::Restore(self.renamed_address(about, renaming)),
         }
     }
 
     fn renamed_clock(&self, clock: &VectorClock, renaming: Renaming) -> VectorClock {
-        match renaming {
-            Renaming::Shift(_) => clock.clone(),
-            Renaming::Rotation => {
-                let renamed = |(process, ticks)| (self.renamed_address(process, renaming), ticks);
-                clock.iter().map(renamed).collect()
-            }
+        if self.places(renaming).is_none() {
+            return clock.clone();
         }
+        clock.iter().map(|(process, ticks)| (self.renamed_address(process, renaming), ticks)).collect()
     }
 }
 

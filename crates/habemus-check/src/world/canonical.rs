@@ -2,6 +2,7 @@
 //! [`numbered::symmetry`](crate::numbered).
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::{Successors, Worker};
 use crate::environment::Environment;
@@ -18,9 +19,18 @@ pub(super) struct SymmetryTable {
     min_times_of_inboxes: Vec<Option<u64>>,
     earlier_locals: FxHashMap<(u32, u64), u32>,
     earlier_inboxes: FxHashMap<(u32, u64), u32>,
-    rotated_locals: Vec<Option<u32>>,
-    rotated_inboxes: Vec<Option<u32>>,
-    rotated_monitors: Vec<Option<Option<u32>>>,
+    /// By move.
+    moved: Vec<MoveTable>,
+    /// Room for a state that is moved.
+    room: Vec<u32>,
+}
+
+/// What was moved before by one permutation, by number.
+#[derive(Clone, Debug, Default)]
+struct MoveTable {
+    locals: Vec<Option<u32>>,
+    inboxes: Vec<Option<u32>>,
+    monitors: Vec<Option<Option<u32>>>,
 }
 
 impl Worker<'_> {
@@ -59,7 +69,7 @@ impl Worker<'_> {
         out.states
     }
 
-    /// Replaces a state by its canonical form: the earliest logical time is 0, and of its rotations it is the least.
+    /// Replaces a state by its canonical form: the earliest logical time is 0, and of its permutations it is the least.
     fn canonicalize(&mut self, row: &mut [u32]) {
         if self.world.system.is_shift_invariant {
             self.shift_to_zero(row);
@@ -67,16 +77,19 @@ impl Worker<'_> {
         if !self.search.rotation {
             return;
         }
-        let as_it_was = row.to_vec();
-        let mut rotated = row.to_vec();
-        for _ in 1..self.world.processes {
+        let as_it_was: SmallVec<[u32; 16]> = SmallVec::from_slice(row);
+        let mut moved = std::mem::take(&mut self.symmetries.room);
+        for by in 0..self.world.system.moves.len() {
             // What a monitor would have seen is not known of all.
-            let Some(next) = self.rotated(&rotated) else { return row.copy_from_slice(&as_it_was) };
-            rotated = next;
-            if *rotated < *row {
-                row.copy_from_slice(&rotated);
+            if !self.moved(&as_it_was, by, &mut moved) {
+                row.copy_from_slice(&as_it_was);
+                break;
+            }
+            if *moved < *row {
+                row.copy_from_slice(&moved);
             }
         }
+        self.symmetries.room = moved;
     }
 
     /// The state with monitors for which this is its canonical form, if there are such.
@@ -138,28 +151,33 @@ impl Worker<'_> {
         (local, inbox)
     }
 
-    /// The state with everybody one address further on; `None` if that cannot be known of the monitors.
-    fn rotated(&mut self, row: &[u32]) -> Option<Vec<u32>> {
-        let (n, system) = (self.world.processes, &self.world.system);
-        let tables = &mut self.symmetries;
-        let mut rotated = row.to_vec();
-        for address in 0..n {
+    /// The state with everybody where the permutation with this number puts it; says whether that can be known of
+    /// the monitors.
+    fn moved(&mut self, row: &[u32], by: usize, moved: &mut Vec<u32>) -> bool {
+        let system = &self.world.system;
+        let to = &system.moves[by];
+        if self.symmetries.moved.is_empty() {
+            self.symmetries.moved = vec![MoveTable::default(); system.moves.len()];
+        }
+        let tables = &mut self.symmetries.moved[by];
+        moved.clear();
+        moved.extend_from_slice(row);
+        for (address, &place) in to.iter().enumerate() {
             let (local, inbox) = situation(row, address);
-            let local =
-                *entry(&mut tables.rotated_locals, local).get_or_insert_with(|| system.rotated(local));
-            let inbox = *entry(&mut tables.rotated_inboxes, inbox)
-                .get_or_insert_with(|| self.mail.with_each(inbox, |item| system.rotated_item(item)));
-            put(&mut rotated, (address + 1) % n, (local, inbox));
+            let local = *entry(&mut tables.locals, local).get_or_insert_with(|| system.moved(local, by));
+            let inbox = *entry(&mut tables.inboxes, inbox)
+                .get_or_insert_with(|| self.mail.with_each(inbox, |item| system.item_moved(item, by)));
+            put(moved, place as usize, (local, inbox));
         }
         let environment = self.world.environment_at();
-        rotated[environment] = Environment(row[environment]).rotated(n).0;
+        moved[environment] = Environment(row[environment]).moved(to).0;
         let monitors = self.world.monitors_at();
-        rotated[monitors] = (*entry(&mut tables.rotated_monitors, row[monitors]).get_or_insert_with(|| {
-            let rotated = system.rotated_monitors(row[monitors])?;
-            let judgements = [rotated, row[monitors]].map(|monitors| system.judge(monitors));
+        let known = *entry(&mut tables.monitors, row[monitors]).get_or_insert_with(|| {
+            let moved = system.moved_monitors(row[monitors], by)?;
+            let judgements = [moved, row[monitors]].map(|monitors| system.judge(monitors));
             assert_eq!(judgements[0], judgements[1], "a monitor does not treat all processes alike");
-            Some(rotated)
-        }))?;
-        Some(rotated)
+            Some(moved)
+        });
+        known.inspect(|&known| moved[monitors] = known).is_some()
     }
 }

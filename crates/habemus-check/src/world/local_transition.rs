@@ -56,11 +56,6 @@ impl LocalTransition {
         (self.reflex.local, self.inbox)
     }
 
-    /// Whether no fault is needed for it.
-    pub(super) fn is_ordinary(&self) -> bool {
-        !matches!(self.kind, LocalKind::Loss | LocalKind::Duplication)
-    }
-
     /// Whether a run may not end before it: neither a fault nor a client's whim need ever come.
     pub(super) fn is_owed(&self) -> bool {
         self.kind.bit() & LocalKind::not_owed() == 0

@@ -8,7 +8,8 @@ use habemus::symmetry::{Part, Rotation, RotationSymmetric};
 use habemus::topology::Graph;
 use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{
-    CheckHandle, CheckReport, CheckVerdict, DeliveryOrder, Properties, Setting, Timers, check_system,
+    Budget, CheckHandle, CheckReport, CheckVerdict, DeliveryOrder, Properties, Reduction, Setting, Start,
+    Timers, check_system,
 };
 
 use crate::help::{model, setup};
@@ -59,6 +60,27 @@ fn every_algorithm_has_the_same_verdicts_with_and_without() {
         }
     }
     assert!(smaller >= 10, "only {smaller} models became smaller");
+}
+
+/// A leader of a majority goes on for ever, and lacks nothing: where nobody lacks anything for ever, it is enough to
+/// look at the chosen runs.
+#[test]
+fn a_cycle_in_which_nothing_is_lacking_is_no_reason_to_explore_everything() {
+    let small = |reduction: bool| {
+        let model = model("majority", 2).all_start().with(|setting| {
+            setting.timers = Timers::MessagesFirst;
+            setting.budget.losses = 1;
+            (setting.properties, setting.keep_going) = (Properties::All, true);
+            (setting.reduction, setting.symmetry) = (reduction, true);
+            setting.without = (!reduction).then_some(Reduction::Rotation);
+        });
+        model.run()
+    };
+    let (plain, reduced) = both(small);
+    let whole =
+        |report: &CheckReport| report.remarks.iter().any(|remark| remark.contains("there are cycles"));
+    assert!(!whole(&reduced), "{:?}", reduced.remarks);
+    assert!(reduced.states * 2 < plain.states, "{} {}", reduced.states, plain.states);
 }
 
 #[test]
@@ -173,17 +195,83 @@ impl Dice {
     }
 }
 
+impl Rules {
+    fn drawn(dice: &mut Dice) -> Self {
+        let on_command = dice.rule();
+        Rules { on_command, on_letter: std::array::from_fn(|_| std::array::from_fn(|_| dice.rule())) }
+    }
+}
+
+/// Three processes, linked in one way or another.
+fn links(dice: &mut Dice) -> &'static [(u32, u32)] {
+    [&[(0, 1), (1, 2)][..], &[(0, 1), (1, 2), (0, 2)], &[(0, 1), (0, 2)]][dice.below(3) as usize]
+}
+
+/// What may go wrong, one kind after the other.
+const BUDGETS: [Budget; 6] = {
+    const NONE: Budget = Budget {
+        crashes: 0,
+        recoveries: 0,
+        amnesia: false,
+        losses: 0,
+        duplications: 0,
+        suspicions: 0,
+        partitions: 0,
+        wrong_timeouts: 0,
+    };
+    [
+        Budget { crashes: 1, ..NONE },
+        Budget { crashes: 1, recoveries: 1, ..NONE },
+        Budget { losses: 1, ..NONE },
+        Budget { duplications: 1, ..NONE },
+        Budget { partitions: 1, ..NONE },
+        Budget { crashes: 1, recoveries: 1, losses: 1, ..NONE },
+    ]
+};
+
+/// Where a fault may still strike, some orders of events make no difference either.
+#[test]
+fn random_protocols_under_faults_have_the_same_verdicts_with_and_without() {
+    let (mut smaller, mut broken) = (0, 0);
+    for seed in 0..120 {
+        let mut dice = Dice(1_000 + seed);
+        let rules = Rules::drawn(&mut dice);
+        let links = links(&mut dice);
+        let order = if dice.below(2) == 0 { DeliveryOrder::Fifo } else { DeliveryOrder::Any };
+        let budget = BUDGETS[seed as usize % BUDGETS.len()];
+        let run = |reduction| {
+            let ids: Vec<Id> = (1..=3).map(Id).collect();
+            let system: System<Drawn> =
+                System::new(Graph::new(3, links), ids, rules.clone()).expect("three processes");
+            let setup = setup("yo-yo", system, Some(vec![1, 2, 3]));
+            let everybody = Start::These((0..3).map(Address).collect());
+            let properties = Properties::All;
+            let setting = Setting {
+                order,
+                reduction,
+                budget,
+                start: everybody,
+                properties,
+                keep_going: true,
+                ..Setting::default()
+            };
+            check_system(&setup, &setting, &CheckHandle::default()).expect("the protocol is pure")
+        };
+        let (plain, reduced) = both(run);
+        assert_eq!(reduced.quiet, plain.quiet, "seed {seed}");
+        smaller += usize::from(reduced.states < plain.states);
+        broken += usize::from(plain.property("uniqueness").is_some_and(|line| line.steps.is_some()));
+    }
+    assert!(smaller > 60 && broken > 20, "the protocols must be worth it: {smaller} {broken}");
+}
+
 #[test]
 fn random_protocols_have_the_same_verdicts_with_and_without() {
     let (mut smaller, mut broken, mut rotated) = (0, 0, 0);
     for seed in 0..300 {
         let mut dice = Dice(seed);
-        let rules = Rules {
-            on_command: dice.rule(),
-            on_letter: std::array::from_fn(|_| std::array::from_fn(|_| dice.rule())),
-        };
-        let links: &[(u32, u32)] =
-            [&[(0, 1), (1, 2)][..], &[(0, 1), (1, 2), (0, 2)], &[(0, 1), (0, 2)]][dice.below(3) as usize];
+        let rules = Rules::drawn(&mut dice);
+        let links = links(&mut dice);
         let order = if dice.below(2) == 0 { DeliveryOrder::Fifo } else { DeliveryOrder::Any };
         // Where nobody is better suited than others, and everybody is linked with everybody, all are interchangeable.
         let preference = (dice.below(2) == 0).then(|| vec![1, 2, 3]);

@@ -1,7 +1,8 @@
 //! Rotation symmetry.
 
 use habemus::election::{Command, Election, Output};
-use habemus::symmetry::{Part, Rotation, RotationSymmetric};
+use habemus::symmetry::{Part, Permutation, PermutationSymmetric, Rotation, RotationSymmetric};
+use habemus::term::TermPart;
 use habemus::topology::Ring;
 use habemus::{Address, Context, Id, Process, System};
 use habemus_check::{
@@ -9,7 +10,7 @@ use habemus_check::{
 };
 
 use crate::help::{model, setup};
-use crate::reduction::both;
+use crate::reduction::{both, verdicts};
 
 #[test]
 fn where_processes_are_interchangeable_a_turn_of_all_is_no_other_state() {
@@ -116,6 +117,39 @@ impl Process for Whisper {
 
 impl RotationSymmetric for Whisper {
     fn rotate(_: Part<'_, Self>, _: &Rotation<'_>) {}
+}
+
+impl PermutationSymmetric for Whisper {
+    const MINDS_ORDER: bool = true;
+
+    fn permute(_: TermPart<'_, Self>, _: &Permutation<'_>) {}
+}
+
+/// Whoever crashes, and whether or not states that are equal up to rotation are merged.
+fn whisper_under_crashes(leader: Leader, symmetry: bool) -> Result<CheckReport, CheckError> {
+    let ids = vec![Id(1), Id(2), Id(3)];
+    let system: System<Whisper> = System::new(Ring::new(3), ids, leader).expect("three processes");
+    let mut setting =
+        Setting { properties: Properties::All, symmetry, keep_going: true, ..Setting::default() };
+    (setting.budget.crashes, setting.budget.recoveries, setting.budget.losses) = (1, 1, 1);
+    check_system(
+        &setup("anonymous-ring", system, None).permutation_symmetric(),
+        &setting,
+        &CheckHandle::default(),
+    )
+}
+
+#[test]
+fn whoever_crashes_states_that_are_equal_up_to_rotation_are_one() {
+    let [plain, merged] = [false, true].map(|symmetry| {
+        whisper_under_crashes(Leader::WhoBegan, symmetry).expect("it does not mind where it stands")
+    });
+    assert_eq!(verdicts(&plain), verdicts(&merged));
+    assert!(merged.states * 2 < plain.states, "{} {}", merged.states, plain.states);
+    for leader in [Leader::TheFirst, Leader::TheLiar] {
+        let said = whisper_under_crashes(leader, true).expect_err("what it says of itself is not so");
+        assert!(said.to_string().contains("one address further on"), "{said}");
+    }
 }
 
 fn whisper(leader: Leader) -> Result<CheckReport, CheckError> {

@@ -17,6 +17,8 @@ pub(crate) use network::NetworkFlags;
 pub(crate) use random::RandomFlags;
 pub(crate) use run::RunFlags;
 pub(crate) use script::ScriptFlags;
+#[cfg(feature = "nodes")]
+pub(crate) use subject::scenario_file;
 pub(crate) use subject::{Described, SubjectFlags};
 pub(crate) use system::{OptionFlags, SystemFlags};
 

@@ -46,7 +46,7 @@ impl SubjectFlags {
     /// The scenario of the file, or an empty one, with the system that the flags ask for, or with `usual`
     /// processes.
     pub(crate) fn describe(&self, usual: u64) -> Result<Described, CliError> {
-        let parsed = self.file()?.map(habemus_scenario::read).transpose()?;
+        let parsed = scenario_file(self.what()).map(habemus_scenario::read).transpose()?;
         let mut scenario = match &parsed {
             Some(parsed) => parsed.scenario.clone(),
             None => Scenario { algorithm: self.what().to_owned(), ..Scenario::default() },
@@ -63,18 +63,13 @@ impl SubjectFlags {
     fn what(&self) -> &str {
         self.what.as_deref().unwrap_or_default()
     }
+}
 
-    /// The scenario file, if one is meant.
-    fn file(&self) -> Result<Option<PathBuf>, CliError> {
-        let path = Path::new(self.what());
-        let looks_like_one = path.extension().is_some_and(|extension| extension == "toml")
-            || self.what().contains(std::path::MAIN_SEPARATOR);
-        if looks_like_one {
-            return Ok(Some(path.to_owned()));
-        }
-        if catalogue::entry(self.what()).is_err() && path.is_file() {
-            return Ok(Some(path.to_owned()));
-        }
-        Ok(None)
-    }
+/// The scenario file that a word means, if it is no algorithm.
+pub(crate) fn scenario_file(word: &str) -> Option<PathBuf> {
+    let path = Path::new(word);
+    let looks_like_one = path.extension().is_some_and(|extension| extension == "toml")
+        || word.contains(std::path::MAIN_SEPARATOR);
+    let is_one = looks_like_one || catalogue::entry(word).is_err() && path.is_file();
+    is_one.then(|| path.to_owned())
 }

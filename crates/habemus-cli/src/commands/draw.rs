@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use habemus_report::Report;
-use habemus_trace::{Trace, draw};
+use habemus_scenario::units;
+use habemus_trace::draw::Window;
+use habemus_trace::{Happening, Record, Trace, draw};
 
 use crate::error::CliError;
 use crate::{Outcome, output};
@@ -29,7 +31,9 @@ pub(crate) enum Format {
 #[command(after_help = "Examples:
   habemus run bully --crash 5@20ms --trace bully.jsonl
   habemus draw bully.jsonl
-  habemus draw bully.jsonl --format svg --out bully.svg")]
+  habemus draw bully.jsonl --format svg --out bully.svg
+  habemus draw bully.jsonl --from 20ms --to 50ms
+  habemus draw broken.jsonl --around violation")]
 pub(crate) struct Draw {
     /// The trace, as `habemus run --trace FILE` wrote it.
     trace: PathBuf,
@@ -38,6 +42,13 @@ pub(crate) struct Draw {
     format: Format,
     #[command(flatten)]
     style: Style,
+}
+
+/// What a picture is drawn around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Around {
+    /// The first violation of a property.
+    Violation,
 }
 
 /// What a picture shows and where it goes.
@@ -49,6 +60,15 @@ pub(crate) struct Style {
     /// Show the heartbeats of detectors, too.
     #[arg(long)]
     pub(crate) background: bool,
+    /// Draw only what happened from this time on: 20ms.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<String>,
+    /// Draw only what happened until this time.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) to: Option<String>,
+    /// Draw only the first violation, 30 events before it and 5 after it.
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["from", "to"])]
+    pub(crate) around: Option<Around>,
     /// Columns of a text diagram.
     #[arg(long, value_name = "N", default_value_t = 80)]
     pub(crate) width: usize,
@@ -93,11 +113,36 @@ impl Style {
         Ok(())
     }
 
+    /// The part of the run that is asked for.
+    fn window(&self, trace: &Trace) -> Result<Window, CliError> {
+        if self.around == Some(Around::Violation) {
+            let is_violation = |record: &Record| matches!(record.what, Happening::Violation { .. });
+            if !trace.records.iter().any(is_violation) {
+                let help = "leave --around out, or cut by time: --from 20ms --to 50ms";
+                return Err(CliError::help("nothing is violated in this run", help));
+            }
+            return Ok(Window::Violation);
+        }
+        let time = |name: &str, text: &Option<String>| match text {
+            Some(text) => match units::parse_duration(text) {
+                Ok(time) => Ok(Some(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))),
+                Err(error) => Err(CliError::new(format!("--{name}: {error}"))),
+            },
+            None => Ok(None),
+        };
+        let (from, to) = (time("from", &self.from)?, time("to", &self.to)?);
+        if from.zip(to).is_some_and(|(from, to)| from > to) {
+            return Err(CliError::help("--from is later than --to", "exchange them"));
+        }
+        Ok(if from.is_none() && to.is_none() { Window::All } else { Window::Between { from, to } })
+    }
+
     pub(crate) fn draw(&self, trace: &Trace, format: Format) -> Result<(), CliError> {
         let options = draw::Options {
             background: self.background,
             width: self.width.clamp(40, 400),
             color: self.out.is_none() && output::coloured(),
+            window: self.window(trace)?,
             ..draw::Options::default()
         };
         let picture = match format {

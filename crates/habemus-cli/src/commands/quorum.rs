@@ -1,5 +1,6 @@
 //! `habemus quorum`: how likely coordinators that forget let two in.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -28,7 +29,8 @@ coordinators restart independently; docs/analysis.md says more.
 Examples:
   habemus quorum --coordinators 32 --quorum 24 --failure 1e-4
   habemus quorum --coordinators 7 --quorum 4 --failure 1%
-  habemus quorum --coordinators 32 --failure 1e-4 --target 1e-12"
+  habemus quorum --coordinators 32 --failure 1e-4 --target 1e-12
+  habemus quorum --coordinators 32 --failure 1e-4 --plot quorum.svg"
 )]
 pub(crate) struct Quorum {
     /// How many coordinators there are: S4's n.
@@ -52,6 +54,9 @@ pub(crate) struct Quorum {
     /// Show every majority, however many there are.
     #[arg(long)]
     all: bool,
+    /// Draw the probability over the size of the quorum as SVG.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
     /// All of it as JSON.
     #[arg(long)]
     json: bool,
@@ -197,6 +202,10 @@ impl Quorum {
             target,
             table: majorities.map(row).collect::<Result<_, CliError>>()?,
         };
+        if let Some(path) = &self.plot {
+            let svg = show::quorum_plot(&report);
+            output::write_file(path, |file| file.write_all(svg.as_bytes()))?;
+        }
         if self.json {
             output::print_json(&report)?;
         } else {

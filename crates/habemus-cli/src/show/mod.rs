@@ -2,11 +2,13 @@
 
 mod check;
 mod cost;
+mod cost_plot;
 mod detectors;
 mod guarantees;
 mod mutants;
 mod plot;
 mod quorum;
+mod quorum_plot;
 mod report;
 mod sweep;
 mod timeout;
@@ -17,12 +19,13 @@ pub(crate) use cost::{
     circumstances as cost_circumstances, cost_csv, cost_heading, cost_report, cost_row, cost_summary,
     cost_verdict,
 };
+pub(crate) use cost_plot::cost_plot;
 pub(crate) use detectors::detectors;
 pub(crate) use guarantees::guarantees;
 pub(crate) use habemus_report::grouped;
 pub(crate) use mutants::mutants;
-pub(crate) use plot::cost_plot;
 pub(crate) use quorum::quorum;
+pub(crate) use quorum_plot::quorum_plot;
 pub(crate) use report::report;
 pub(crate) use sweep::{sweep, sweep_all, sweep_part};
 pub(crate) use timeout::timeout;

@@ -41,6 +41,24 @@ fn the_console_kills_restarts_and_tells_who_leads() {
     }
 }
 
+/// What it answers to words on standard input.
+fn answers(arguments: &[&str], words: &str) -> String {
+    text(&habemus(arguments, words))
+}
+
+#[test]
+fn no_leader_is_explained_by_what_is_the_case() {
+    let said = answers(&["cluster", "lamport", "-n", "2"], "leader\nwait leader\n");
+    assert_eq!(said.matches("lamport is a lock: nobody leads").count(), 2, "{said}");
+    let said = answers(&["cluster", "majority", "-n", "3"], "kill 1,2\nwait 2s\nleader\n");
+    assert!(said.contains("no quorum: 1 of 3 nodes can talk to each other, and 2 are needed"), "{said}");
+    // It is still followed, or has been replaced: in both cases the one that is paused is named.
+    let said = answers(&["cluster", "bully", "-n", "3"], "pause 3\nleader\nresume 3\n");
+    assert!(said.contains("but it is paused") || said.contains("but 3, paused"), "{said}");
+    let said = answers(&["cluster", "bully", "-n", "2"], "leader\nkill 1,2\nleader\n");
+    assert!(said.contains("2 leads, and every") && said.contains("all nodes are down"), "{said}");
+}
+
 /// However loaded the machine, this is long enough.
 const LONG: Duration = Duration::from_secs(60);
 
@@ -108,10 +126,11 @@ fn a_scenario_about_locks_with_names_is_played_for_each_of_them() {
 
 #[test]
 fn what_makes_no_sense_on_the_console_is_said_and_fails() {
-    let output = habemus(&["cluster", "--algorithm", "majority", "-n", "1"], "kill 9\nabdicate 1\n");
+    let output = habemus(&["cluster", "majority", "-n", "1"], "kill 9\nabdicate 1\nleadr\n");
     let said = text(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("there is no process 9") && said.contains("there is no 'abdicate' here"), "{said}");
+    assert!(said.contains("did you mean 'leader'?"), "{said}");
 }
 
 /// So many exhibits are played unless `HABEMUS_EXHIBITS` says otherwise; `HABEMUS_EXHIBITS=all` plays all of

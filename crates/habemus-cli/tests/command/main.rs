@@ -8,4 +8,6 @@ mod pages;
 mod shards;
 mod support;
 mod surroundings;
+#[cfg(feature = "nodes")]
+mod terminal;
 mod verdicts;

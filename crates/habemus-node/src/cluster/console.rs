@@ -4,14 +4,20 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use habemus::{ProblemKind, Status};
-use habemus_scenario::{Processes, script};
-use habemus_trace::draw::{self, Options};
+use habemus::ProblemKind;
+use habemus::catalogue::{self, Survivors};
+use habemus_machine::Facts;
+use habemus_scenario::{Processes, nearest, script};
+use habemus_trace::draw::{self, Options, Window};
 use tokio::time::Instant;
 
+use super::standing::{Standing, describe, list};
 use super::{Cluster, ClusterError};
 use crate::control::SupervisorCommand;
 use crate::is_name;
+
+/// So long `wait leader` waits.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// What can be said.
 pub const HELP: &str = "\
@@ -34,12 +40,38 @@ wait leader             wait until all live nodes agree on a leader (at most 30 
 trace [FILE]            what happened so far: the last records, or all into a file
 help, quit";
 
+/// The words of [`HELP`], without those of the problem.
+const WORDS: [&str; 20] = [
+    "status",
+    "leader",
+    "kill",
+    "restart",
+    "stop",
+    "pause",
+    "resume",
+    "cut",
+    "partition",
+    "heal",
+    "slow",
+    "loss",
+    "wait",
+    "trace",
+    "help",
+    "quit",
+    "exit",
+    "drift",
+    "crash",
+    "recover",
+];
+
 /// Obeys words.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Console {
-    /// Whether names make sense: only locks have them.
-    names: bool,
+    algorithm: &'static str,
+    problem: ProblemKind,
     commands: &'static [&'static str],
+    /// So many nodes must be able to talk to each other before anybody can be elected.
+    quorum: usize,
 }
 
 /// What comes of a line.
@@ -54,9 +86,37 @@ pub enum Reply {
 }
 
 impl Console {
-    /// A console for an algorithm with these commands.
-    pub fn new(problem: ProblemKind, commands: &'static [&'static str]) -> Self {
-        Console { names: problem == ProblemKind::MutualExclusion, commands }
+    /// A console for a cluster of so many nodes.
+    pub fn new(facts: &Facts, nodes: usize) -> Self {
+        let survivors = catalogue::entry(facts.algorithm).map(|entry| entry.model.survivors);
+        let needs_quorum = matches!(survivors, Ok(Survivors::Majority));
+        Console {
+            algorithm: facts.algorithm,
+            problem: facts.problem,
+            commands: facts.commands,
+            quorum: if needs_quorum { nodes / 2 + 1 } else { 1 },
+        }
+    }
+
+    /// Everything that a line can begin with.
+    pub fn words(&self) -> Vec<&'static str> {
+        let shown = WORDS.iter().filter(|word| HELP.contains(*word) || **word == "exit");
+        self.commands.iter().chain(shown).copied().collect()
+    }
+
+    /// Who leads, or why nobody does.
+    pub fn standing(&self, cluster: &Cluster) -> Standing {
+        cluster.standing(self.quorum)
+    }
+
+    /// Why there is no leader to ask for, if the algorithm elects none.
+    fn no_election(&self) -> Option<Reply> {
+        let what = match self.problem {
+            ProblemKind::Election => return None,
+            ProblemKind::MutualExclusion => "a lock: nobody leads, and status says who is inside",
+            _ => "an agreement: nobody leads, and status says who has decided",
+        };
+        Some(Reply::Wrong(format!("{} is {what}", self.algorithm)))
     }
 
     /// Does what a line says.
@@ -72,12 +132,12 @@ impl Console {
             ("quit" | "exit", _) => Reply::Quit,
             ("help", _) => Reply::Done(HELP.to_owned()),
             ("status", _) => Reply::Done(status(cluster).await?),
-            ("leader", _) => match cluster.agreed_leader() {
-                Some(leader) => Reply::Done(format!("{leader} leads, and every live node knows it")),
-                None => Reply::Done("the live nodes do not agree on a leader".to_owned()),
+            ("leader", _) => match self.no_election() {
+                Some(refusal) => refusal,
+                None => Reply::Done(self.standing(cluster).to_string()),
             },
             ("trace", file) => trace(cluster, file)?,
-            ("wait", "leader") => wait_for_leader(cluster).await?,
+            ("wait", "leader") => self.wait_for_leader(cluster).await?,
             ("wait", time) => match habemus_scenario::units::parse_duration(time) {
                 Ok(time) => {
                     let deadline = Instant::now() + time;
@@ -97,10 +157,40 @@ impl Console {
             },
             ("kill", who) => self.act(cluster, &format!("crash {who}")).await?,
             ("restart", who) => self.act(cluster, &format!("recover {who}")).await?,
-            (command, rest) if self.names && self.commands.contains(&command) && rest.contains(" by ") => {
+            (command, rest)
+                if self.takes_names() && self.commands.contains(&command) && rest.contains(" by ") =>
+            {
                 named(cluster, command, rest)
             }
+            (word, _) if !self.commands.contains(&word) && !WORDS.contains(&word) => self.unknown(word),
             _ => self.act(cluster, line).await?,
+        })
+    }
+
+    /// Whether names make sense: only locks have them.
+    fn takes_names(&self) -> bool {
+        self.problem == ProblemKind::MutualExclusion
+    }
+
+    fn unknown(&self, word: &str) -> Reply {
+        let meant = nearest(word, self.words()).map(|near| format!(" did you mean '{near}'?"));
+        let meant = meant.unwrap_or_default();
+        Reply::Wrong(format!("there is no '{word}' here;{meant} help shows what can be said"))
+    }
+
+    async fn wait_for_leader(&self, cluster: &mut Cluster) -> Result<Reply, ClusterError> {
+        if let Some(refusal) = self.no_election() {
+            return Ok(refusal);
+        }
+        let deadline = Instant::now() + LONGEST_WAIT;
+        let mut standing = self.standing(cluster);
+        while !matches!(standing, Standing::Agreed { .. }) && Instant::now() < deadline {
+            cluster.attend(deadline).await?;
+            standing = self.standing(cluster);
+        }
+        Ok(match standing {
+            Standing::Agreed { .. } => Reply::Done(standing.to_string()),
+            _ => Reply::Wrong(format!("waited for {} s: {standing}", LONGEST_WAIT.as_secs())),
         })
     }
 
@@ -114,15 +204,6 @@ impl Console {
                 return Ok(Reply::Wrong(format!("{}{help}", why.message)));
             }
         };
-        if let habemus_scenario::Action::Command { word, .. } = &action
-            // A command may carry a value: propose 7.
-            && !self.commands.contains(&word.split(' ').next().unwrap_or_default())
-        {
-            let known = self.commands.join(", ");
-            return Ok(Reply::Wrong(format!(
-                "there is no '{word}' here; there are: {known}, and what help shows"
-            )));
-        }
         cluster.perform(&action).await?;
         Ok(Reply::Done(String::new()))
     }
@@ -177,32 +258,6 @@ async fn status(cluster: &mut Cluster) -> Result<String, ClusterError> {
     Ok(text)
 }
 
-fn describe(status: Status) -> String {
-    match status {
-        Status::Idle => "idle".to_owned(),
-        Status::Waiting => "waiting".to_owned(),
-        Status::Inside => "inside".to_owned(),
-        Status::Leading => "leads".to_owned(),
-        Status::Following(Some(leader)) => format!("follows {leader}"),
-        Status::Following(None) => "has a leader".to_owned(),
-        Status::Decided => "decided".to_owned(),
-    }
-}
-
-fn list(ids: &[u64]) -> String {
-    if ids.is_empty() {
-        return "nobody".to_owned();
-    }
-    ids.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
-}
-
-async fn wait_for_leader(cluster: &mut Cluster) -> Result<Reply, ClusterError> {
-    Ok(match cluster.leader_by(Instant::now() + Duration::from_secs(30)).await? {
-        Some(leader) => Reply::Done(format!("{leader} leads, and every live node knows it")),
-        None => Reply::Wrong("the live nodes did not agree on a leader in time".to_owned()),
-    })
-}
-
 fn trace(cluster: &Cluster, file: &str) -> Result<Reply, ClusterError> {
     const SHOWN: usize = 20;
     let trace = cluster.trace(None)?;
@@ -213,6 +268,6 @@ fn trace(cluster: &Cluster, file: &str) -> Result<Reply, ClusterError> {
         trace.write(out).map_err(failed)?;
         return Ok(Reply::Done(format!("{} records", trace.records.len())));
     }
-    let picture = draw::text(&trace, &Options { last: Some(SHOWN), ..Options::default() });
+    let picture = draw::text(&trace, &Options { window: Window::Last(SHOWN), ..Options::default() });
     Ok(Reply::Done(picture))
 }

@@ -103,6 +103,8 @@ impl Member {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log)
+            // Ctrl-C at the terminal is for the supervisor, which ends its nodes itself.
+            .process_group(0)
             .kill_on_drop(true);
         let failed = |why| ClusterError::Spawn { id, program: program.path.clone(), why };
         let mut child = command.spawn().map_err(failed)?;

@@ -10,6 +10,7 @@ mod faults;
 mod member;
 pub mod merge;
 pub mod play;
+pub mod standing;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -157,6 +158,8 @@ pub struct Cluster {
     standing: Vec<SupervisorCommand>,
     standing_for: BTreeMap<u64, Vec<SupervisorCommand>>,
     records: u64,
+    /// Whether anybody has led.
+    has_led: bool,
     /// Reports that came while something else was waited for.
     postponed: VecDeque<(u64, NodeReport)>,
 }
@@ -186,6 +189,7 @@ impl Cluster {
             standing: Vec::new(),
             standing_for: BTreeMap::new(),
             records: 0,
+            has_led: false,
             postponed: VecDeque::new(),
         };
         if cluster.blueprint.stretch != 1.0 {
@@ -407,6 +411,7 @@ impl Cluster {
                         };
                         if let (Some(status), true) = (status, name.is_empty()) {
                             member.status = status;
+                            self.has_led |= status == Status::Leading;
                         }
                     }
                     _ => {}

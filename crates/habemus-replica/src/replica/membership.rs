@@ -16,6 +16,12 @@ impl Replica {
     /// If nobody leads, another change is under way, or the change makes no sense. If another member leads, it may still
     /// refuse: then the request is given up.
     pub fn change(&mut self, request: RequestId, change: &Change) -> Result<(), Unanswered> {
+        if self.role.leads && *change == Change::Remove(self.settings.id) && self.makes_sense(change) {
+            self.hand_over();
+            self.leaving = Some(request);
+            self.pending.insert(request, Pending { since: self.ticks, sent: false });
+            return Ok(());
+        }
         if self.role.leads {
             self.propose_change(request, change)?;
         } else {
@@ -36,8 +42,38 @@ impl Replica {
         if !self.role.leads || term != self.role.term || request.origin != from {
             return;
         }
-        if let Err(why) = self.propose_change(request, change) {
+        let proposed = if *change == Change::Remove(self.settings.id) && self.makes_sense(change) {
+            self.hand_over();
+            Err(Unanswered::NoLeader)
+        } else {
+            self.propose_change(request, change)
+        };
+        if let Err(why) = proposed {
             self.effects.push(Effect::Send { to: from, message: PeerMessage::Refused { request, why } });
+        }
+    }
+
+    /// Nobody leads until its own removal is committed: it would be the only one who knows that it is, and the others might
+    /// wait for its vote for ever. So somebody else is to lead, and remove this one.
+    fn hand_over(&mut self) {
+        let own = self.settings.id;
+        let voters = self.replicated.members.iter().filter(|(id, it)| **id != own && !it.learner);
+        let matched = |id: &MemberId| self.node.raft.prs().get(id.0).map_or(0, |progress| progress.matched);
+        if let Some(to) = voters.map(|(id, _)| *id).max_by_key(matched) {
+            self.node.transfer_leader(to.0);
+        }
+    }
+
+    /// Lets the new leader remove this member, if that was wanted while this one led; again until it is done.
+    pub(super) fn leave_by_another(&mut self) {
+        let (Some(request), Some(to), false) = (self.leaving, self.role.leader, self.role.leads) else {
+            return;
+        };
+        if self.ticks.is_multiple_of(self.settings.heartbeat_ticks as u64) {
+            let change = Change::Remove(self.settings.id);
+            let message = PeerMessage::Change { term: self.role.term, request, change };
+            self.effects.push(Effect::Send { to, message });
+            self.pending.entry(request).and_modify(|pending| pending.sent = true);
         }
     }
 
@@ -71,6 +107,7 @@ impl Replica {
                 self.node.raft.become_follower(self.node.raft.term, raft::INVALID_ID);
             }
         }
+        self.leaving.take_if(|leaving| *leaving == request);
         let request = self.pending.remove(&request).map(|_| request);
         self.effects.push(Effect::Changed { request, change });
     }

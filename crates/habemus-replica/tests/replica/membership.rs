@@ -115,3 +115,18 @@ fn a_leader_that_is_removed_steps_down_and_the_others_go_on() {
     let request = cluster.propose(origin, Command::Put(Put::new("b", "after"))).expect("it leads");
     assert!(matches!(cluster.outcome(request), Outcome::Applied(_)));
 }
+
+#[test]
+fn a_leader_that_is_removed_is_not_needed_any_more_when_that_is_answered() {
+    // Of two, the one that stays must know that it is alone: else it waits for the other's vote for ever.
+    for seed in 0..20 {
+        let mut cluster = small(2, seed);
+        write(&mut cluster, 3);
+        let leader = cluster.leader().expect("nothing goes wrong here");
+        change(&mut cluster, &Change::Remove(leader)).expect("it makes sense");
+        // Whatever it has just sent is lost.
+        cluster.cut.push((leader, MemberId(3 - leader.0)));
+        cluster.crash(leader);
+        cluster.run_until("the other one leads", |cluster| cluster.leader().is_some_and(|it| it != leader));
+    }
+}

@@ -49,29 +49,29 @@ pub(crate) struct Certs {
 const CLOCKS_DIFFER: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-fn failed(why: impl ToString) -> Failed {
+fn failed(why: &dyn ToString) -> Failed {
     Failed { code: codes::UNREACHABLE, why: why.to_string() }
 }
 
 impl Certs {
     pub(crate) fn execute(&self) -> Result<u8, Failed> {
         if self.hosts.is_empty() && self.users.is_empty() {
-            return Err(failed("for whom? Give --hosts for members, --users for clients, or both"));
+            return Err(failed(&"for whom? Give --hosts for members, --users for clients, or both"));
         }
         if let Some(bad) =
             self.users.iter().find(|user| !is_file_name(user) || *user == "ca" || *user == "server")
         {
-            return Err(failed(format!(
+            return Err(failed(&format!(
                 "a user cannot be called `{bad}` here, for its files are: choose another"
             )));
         }
         std::fs::create_dir_all(&self.out)
-            .map_err(|error| failed(format!("{}: {error}", self.out.display())))?;
+            .map_err(|error| failed(&format!("{}: {error}", self.out.display())))?;
         let server = (!self.hosts.is_empty()).then_some("server");
         let names: Vec<&str> = server.into_iter().chain(self.users.iter().map(String::as_str)).collect();
         let taken = names.iter().flat_map(|name| [self.file(name, "pem"), self.file(name, "key")]);
         if let Some(path) = taken.filter(|_| !self.force).find(|path| path.exists()) {
-            return Err(failed(format!(
+            return Err(failed(&format!(
                 "{} is there already: choose another --out, or say --force to replace it",
                 path.display()
             )));
@@ -92,40 +92,40 @@ impl Certs {
     /// The authority that is there, or a new one.
     fn authority(&self) -> Result<Issuer<'static, KeyPair>, Failed> {
         let (certificate, key) = (self.file("ca", "pem"), self.file("ca", "key"));
-        let mut params = CertificateParams::new(Vec::new()).map_err(failed)?;
+        let mut params = CertificateParams::new(Vec::new()).map_err(|error| failed(&error))?;
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         params.distinguished_name.push(DnType::CommonName, "habemus authority");
         if !certificate.exists() && !key.exists() {
-            let pair = KeyPair::generate().map_err(failed)?;
+            let pair = KeyPair::generate().map_err(|error| failed(&error))?;
             let now = SystemTime::now();
             (params.not_before, params.not_after) =
                 ((now - CLOCKS_DIFFER).into(), (now + DAY * 3650.max(self.days)).into());
-            let made = params.self_signed(&pair).map_err(failed)?;
+            let made = params.self_signed(&pair).map_err(|error| failed(&error))?;
             write(&key, &pair.serialize_pem(), 0o600)?;
             write(&certificate, &made.pem(), 0o644)?;
         }
         let text = std::fs::read_to_string(&key).map_err(|error| {
-            failed(format!("{}: {error}. Without the authority's key nothing can be signed", key.display()))
+            failed(&format!("{}: {error}. Without the authority's key nothing can be signed", key.display()))
         })?;
         // It is always called the same, so its key is all that is needed to sign.
-        Ok(Issuer::new(params, KeyPair::from_pem(&text).map_err(failed)?))
+        Ok(Issuer::new(params, KeyPair::from_pem(&text).map_err(|error| failed(&error))?))
     }
 
     fn issue(&self, name: &str, hosts: Vec<String>, issuer: &Issuer<'_, KeyPair>) -> Result<(), Failed> {
-        let pair = KeyPair::generate().map_err(failed)?;
+        let pair = KeyPair::generate().map_err(|error| failed(&error))?;
         let mut usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         if !hosts.is_empty() {
             usages.push(ExtendedKeyUsagePurpose::ServerAuth);
         }
-        let mut params = CertificateParams::new(hosts).map_err(failed)?;
+        let mut params = CertificateParams::new(hosts).map_err(|error| failed(&error))?;
         let now = SystemTime::now();
         (params.not_before, params.not_after) =
             ((now - CLOCKS_DIFFER).into(), (now + DAY * self.days).into());
         params.distinguished_name.push(DnType::CommonName, name);
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = usages;
-        let made = params.signed_by(&pair, issuer).map_err(failed)?;
+        let made = params.signed_by(&pair, issuer).map_err(|error| failed(&error))?;
         write(&self.file(name, "key"), &pair.serialize_pem(), 0o600)?;
         write(&self.file(name, "pem"), &made.pem(), 0o644)
     }
@@ -147,5 +147,5 @@ fn write(path: &Path, text: &str, mode: u32) -> Result<(), Failed> {
         file.write_all(text.as_bytes())?;
         std::fs::rename(&new, path)
     };
-    write().map_err(|error| failed(format!("{}: {error}", path.display())))
+    write().map_err(|error| failed(&format!("{}: {error}", path.display())))
 }

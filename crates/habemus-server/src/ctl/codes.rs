@@ -30,6 +30,11 @@ impl From<ClientError> for Failed {
     }
 }
 
+/// The service refused a call.
+pub(crate) fn refused(status: tonic::Status) -> Failed {
+    ClientError::from(status).into()
+}
+
 /// What the help says of all this.
 pub(crate) const HELP: &str = "Exit codes: the program's own; 128 and the signal if a signal ended it;
   123  lost while the program ran, which was ended because of that

@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, IsTerminal};
+use std::num::NonZeroU32;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use clap::Args;
-use habemus_client::{ClientError, Guard, Session, Wait};
+use habemus_client::{ClientError, Guard, Mode, Session, Wait};
 use rustix::process::{Pid, Signal};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, ChildStdin, Command};
@@ -23,7 +24,7 @@ use crate::processes::{Family, MARK};
 struct HoldOptions {
     #[command(flatten)]
     service: ServiceOptions,
-    /// How long after this machine has gone it may be lost, in whole seconds
+    /// How long after this machine has gone it may be lost; etcd counts whole seconds
     #[arg(long, default_value = "10s", value_parser = duration, value_name = "DURATION")]
     ttl: Duration,
     /// So long before it may be lost the program is asked to end, by SIGTERM; then it is killed
@@ -37,6 +38,8 @@ struct HoldOptions {
   habemus lock orders -- ./nightly-job
   habemus lock orders --try -- ./nightly-job
   habemus lock orders --wait 30s --ttl 5s -- sh -c 'echo token $HABEMUS_TOKEN'
+  habemus lock orders --shared -- ./report
+  habemus lock licences --permits 3 -- ./simulation
 
 The program finds HABEMUS_LOCK (the name) and HABEMUS_TOKEN (the fencing token) in its environment, and
 ETCD_LOCK_KEY and ETCD_LOCK_REV as under etcdctl. It has this program's input, output and terminal, and gets the
@@ -53,11 +56,53 @@ pub(crate) struct Lock {
     /// Wait no longer than this
     #[arg(long, value_parser = duration, value_name = "DURATION")]
     wait: Option<Duration>,
+    /// Hold it beside others who share it, too
+    #[arg(long, conflicts_with = "permits")]
+    shared: bool,
+    /// Hold it beside others, so many in all, who give the same number
+    #[arg(long, value_name = "NUMBER")]
+    permits: Option<NonZeroU32>,
     #[command(flatten)]
     hold: HoldOptions,
     /// The program, with its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
+}
+
+/// Run a program while holding one of several permits.
+#[derive(Args)]
+#[command(after_help = format!("Examples:
+  habemus semaphore licences --permits 3 -- ./simulation
+      three at once; whoever comes fourth waits
+  habemus semaphore licences --permits 3 --try -- ./simulation
+
+As `habemus lock --permits`. All must give the same number: whoever gives another waits until those are gone.
+
+{}", codes::HELP))]
+pub(crate) struct Semaphore {
+    /// The name of the semaphore
+    name: String,
+    /// How many may be inside at once
+    #[arg(long, value_name = "NUMBER")]
+    permits: NonZeroU32,
+    /// Do not wait if all permits are taken
+    #[arg(long = "try", conflicts_with = "wait")]
+    tries: bool,
+    /// Wait no longer than this
+    #[arg(long, value_parser = duration, value_name = "DURATION")]
+    wait: Option<Duration>,
+    #[command(flatten)]
+    hold: HoldOptions,
+    /// The program, with its arguments
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+impl Semaphore {
+    pub(crate) async fn execute(self) -> Result<u8, Failed> {
+        let Semaphore { name, permits, tries, wait, hold, program } = self;
+        Lock { name, tries, wait, shared: false, permits: Some(permits), hold, program }.execute().await
+    }
 }
 
 /// Run a program while leading an election, again after every loss.
@@ -95,7 +140,12 @@ impl Lock {
         };
         let client = self.hold.service.connect()?;
         let session = client.session(self.hold.ttl).await?;
-        let guard = held(&session, session.lock(&self.name, wait)).await?;
+        let mode = match (self.shared, self.permits) {
+            (true, _) => Mode::Shared,
+            (false, Some(permits)) => Mode::Permits(permits),
+            (false, None) => Mode::Exclusive,
+        };
+        let guard = held(&session, session.lock_as(&self.name, mode, wait)).await?;
         let ended = run(&self.hold, guard, &self.program).await?;
         match ended {
             Ended::ByItself(status) => Ok(code(status)),

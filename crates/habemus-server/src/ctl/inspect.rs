@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use clap::Args;
 use habemus_client::{Leader, Place};
+use habemus_store::Mode;
+use habemus_store::queue::admitted;
 
 use crate::codes::Failed;
 use crate::options::ServiceOptions;
@@ -47,9 +49,32 @@ fn queue_of(place: &Place) -> Option<Bytes> {
     (rest.is_empty() || rest.starts_with(b";")).then(|| place.key.slice(..slash))
 }
 
-fn line(name: &[u8], state: &str, place: &Place) -> String {
+/// Beside whom somebody may be inside, as its key says.
+fn mode(name: &[u8], place: &Place) -> Mode {
+    let session = format!("{:x}", place.session);
+    let rest = place.key.get(name.len() + 1..).and_then(|rest| rest.strip_prefix(session.as_bytes()));
+    match rest.and_then(|rest| str::from_utf8(rest).ok()) {
+        Some(";shared") => Mode::Shared,
+        Some(rest) => {
+            let permits = rest.strip_prefix(";permits=").and_then(|permits| permits.parse().ok());
+            permits.map_or(Mode::Exclusive, Mode::Permits)
+        }
+        None => Mode::Exclusive,
+    }
+}
+
+fn told(mode: Mode) -> String {
+    match mode {
+        Mode::Exclusive => String::new(),
+        Mode::Shared => "shared".to_owned(),
+        Mode::Permits(permits) => format!("of {permits}"),
+    }
+}
+
+fn line(name: &[u8], state: &str, mode: Mode, place: &Place) -> String {
     let (name, value) = (String::from_utf8_lossy(name), String::from_utf8_lossy(&place.value));
-    let told = format!("{:24} {state:6} {:>12} {:>17x} {value}", name, place.token, place.session);
+    let (token, session, mode) = (place.token, place.session, told(mode));
+    let told = format!("{name:20} {state:5} {mode:7} {token:>8} {session:>16x} {value}");
     told.trim_end().to_owned()
 }
 
@@ -67,10 +92,12 @@ impl Locks {
                 }
             }
         }
-        println!("{:24} {:6} {:>12} {:>17} VALUE", "NAME", "STATE", "TOKEN", "SESSION");
+        println!("{:20} {:5} {:7} {:>8} {:>16} VALUE", "NAME", "STATE", "MODE", "TOKEN", "SESSION");
         for (name, places) in queues {
+            let inside = admitted(places.iter().map(|place| mode(&name, place)));
             for (index, place) in places.iter().enumerate() {
-                println!("{}", line(&name, if index == 0 { "holds" } else { "waits" }, place));
+                let state = if index < inside { "holds" } else { "waits" };
+                println!("{}", line(&name, state, mode(&name, place), place));
             }
         }
         Ok(0)

@@ -35,6 +35,13 @@ impl ServiceOptions {
         self.connect_to(&self.endpoints)
     }
 
+    /// The way to some of the members, for calls that have no name in the client.
+    pub(crate) async fn connected(&self, endpoints: &[String]) -> Result<Client, Failed> {
+        let client = self.connect_to(endpoints)?;
+        client.authenticate().await?;
+        Ok(client)
+    }
+
     /// The way to some of the members.
     pub(crate) fn connect_to(&self, endpoints: &[String]) -> Result<Client, Failed> {
         Ok(Client::connect_as(endpoints, &self.credentials()?)?)

@@ -9,7 +9,7 @@ use habemus_store::{Given, Mode, Operation, Put};
 
 use super::locks::Claim;
 use super::place::{Inside, Wanted, enter};
-use super::{Api, Refusal, name, place, session, text, time};
+use super::{Api, Needs, Refusal, name, place, session, text, time};
 use crate::engine::View;
 use crate::handle::Freshness;
 
@@ -55,7 +55,7 @@ impl Api {
 
     pub(super) async fn get_leader(&self, request: rpc::NamedLock) -> Result<rpc::Office, Refusal> {
         let of = name(&request.name)?.to_owned();
-        let look = move |view: &View<'_>| office(view, of.as_bytes());
-        Ok(self.0.look(Freshness::Linearizable, look).await?)
+        let needs = Needs::Queue(of.clone().into());
+        self.look(Freshness::Linearizable, needs, move |view: &View<'_>| office(view, of.as_bytes())).await
     }
 }

@@ -9,7 +9,7 @@ use habemus_store::{Event, KeyRange, KeyValue, Mode, Range, Revision, queue as q
 use tokio::sync::{Notify, mpsc};
 
 use super::elections::office;
-use super::{Api, Refusal, name, text};
+use super::{Api, Needs, Refusal, name, text};
 use crate::engine::View;
 use crate::handle::{Freshness, Handle};
 
@@ -147,13 +147,14 @@ impl Api {
     pub(super) async fn watch(&self, request: rpc::NamedLock) -> Result<Told<rpc::LockEvent>, Refusal> {
         let prefix = queues::prefix(name(&request.name)?.as_bytes());
         let woken = sleeper(&self.0, &prefix).await?;
+        let needs = Needs::Queue(request.name.into());
         let look = move |view: &View<'_>| Seen::of(view, prefix);
-        let seen = self.0.look(Freshness::Linearizable, look).await?;
+        let seen = self.look(Freshness::Linearizable, needs.clone(), look).await?;
         let (sender, receiver) = mpsc::channel(WAITING);
-        let handle = self.0.clone();
+        let api = self.clone();
         tokio::spawn(async move {
             // Whoever does not listen any more has left.
-            drop(watch(&handle, seen, &woken, &sender).await);
+            drop(watch(&api, &needs, seen, &woken, &sender).await);
         });
         Ok(receiver)
     }
@@ -163,10 +164,11 @@ impl Api {
         let woken = sleeper(&self.0, &queues::prefix(&of)).await?;
         let named = of.clone();
         let look = move |view: &View<'_>| (office(view, &named), Seen::of(view, queues::prefix(&named)));
-        let (first, seen) = self.0.look(Freshness::Linearizable, look).await?;
+        let needs = Needs::Queue(request.name.into());
+        let (first, seen) = self.look(Freshness::Linearizable, needs, look).await?;
         let (sender, receiver) = mpsc::channel(WAITING);
-        let handle = self.0.clone();
-        tokio::spawn(async move { drop(observe(&handle, &of, first, seen, &woken, &sender).await) });
+        let api = self.clone();
+        tokio::spawn(async move { drop(observe(&api, &of, first, seen, &woken, &sender).await) });
         Ok(receiver)
     }
 }
@@ -179,7 +181,8 @@ async fn send<T>(sender: &mpsc::Sender<Result<T, Refusal>>, what: Result<T, Refu
 }
 
 async fn watch(
-    handle: &Handle,
+    api: &Api,
+    needs: &Needs,
     mut seen: Seen,
     woken: &Notify,
     sender: &mpsc::Sender<Result<rpc::LockEvent, Refusal>>,
@@ -190,9 +193,10 @@ async fn watch(
             send(sender, Ok(event)).await?;
         }
         let look = move |view: &View<'_>| (next(view, &mut seen), seen);
-        let (next, later) = match handle.look(Freshness::Local, look).await {
+        // What was taken back meanwhile is not told any more.
+        let (next, later) = match api.look(Freshness::Local, needs.clone(), look).await {
             Ok(looked) => looked,
-            Err(refused) => return send(sender, Err(refused.into())).await,
+            Err(refusal) => return send(sender, Err(refusal)).await,
         };
         seen = later;
         events = match next {
@@ -216,7 +220,7 @@ async fn watch(
 
 /// Tells who leads after each revision that changes it, so that nobody who led for a moment, and no vacancy, is left out.
 async fn observe(
-    handle: &Handle,
+    api: &Api,
     of: &Bytes,
     first: rpc::Office,
     mut seen: Seen,
@@ -228,9 +232,9 @@ async fn observe(
     loop {
         let named = of.clone();
         let look = move |view: &View<'_>| (heads(view, &named, &mut seen), seen);
-        let (offices, later) = match handle.look(Freshness::Local, look).await {
+        let (offices, later) = match api.look(Freshness::Local, Needs::Queue(of.to_vec()), look).await {
             Ok(looked) => looked,
-            Err(refused) => return send(sender, Err(refused.into())).await,
+            Err(refusal) => return send(sender, Err(refusal)).await,
         };
         seen = later;
         let Some(offices) = offices else {

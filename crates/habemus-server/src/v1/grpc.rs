@@ -27,71 +27,71 @@ fn messages<T: Send + 'static>(told: Result<Told<T>, Refusal>) -> Result<Respons
 #[tonic::async_trait]
 impl Sessions for Api {
     async fn open(&self, request: Request<rpc::OpenSession>) -> Result<Response<rpc::Session>, Status> {
-        answer(self.open_session(request.into_inner()).await)
+        answer(self.of(&request).open_session(request.into_inner()).await)
     }
 
     async fn renew(&self, request: Request<rpc::NamedSession>) -> Result<Response<rpc::Session>, Status> {
-        answer(self.renew_session(request.into_inner()).await)
+        answer(self.of(&request).renew_session(request.into_inner()).await)
     }
 
     async fn end(&self, request: Request<rpc::NamedSession>) -> Result<Response<rpc::Done>, Status> {
-        answer(self.end_session(request.into_inner()).await)
+        answer(self.of(&request).end_session(request.into_inner()).await)
     }
 
     async fn get(&self, request: Request<rpc::NamedSession>) -> Result<Response<rpc::Session>, Status> {
-        answer(self.get_session(request.into_inner()).await)
+        answer(self.of(&request).get_session(request.into_inner()).await)
     }
 
-    async fn list(&self, _: Request<rpc::Nothing>) -> Result<Response<rpc::SessionList>, Status> {
-        answer(self.list_sessions().await)
+    async fn list(&self, request: Request<rpc::Nothing>) -> Result<Response<rpc::SessionList>, Status> {
+        answer(self.of(&request).list_sessions().await)
     }
 }
 
 #[tonic::async_trait]
 impl Locks for Api {
     async fn acquire(&self, request: Request<rpc::Acquire>) -> Result<Response<rpc::Grant>, Status> {
-        answer(Api::acquire(self, request.into_inner()).await)
+        answer(Api::acquire(&self.of(&request), request.into_inner()).await)
     }
 
     async fn release(&self, request: Request<rpc::Release>) -> Result<Response<rpc::Done>, Status> {
-        answer(Api::release(self, request.into_inner()).await)
+        answer(Api::release(&self.of(&request), request.into_inner()).await)
     }
 
     async fn write(&self, request: Request<rpc::GuardedWrite>) -> Result<Response<rpc::Done>, Status> {
-        answer(Api::write(self, request.into_inner()).await)
+        answer(Api::write(&self.of(&request), request.into_inner()).await)
     }
 
     async fn get(&self, request: Request<rpc::NamedLock>) -> Result<Response<rpc::Queue>, Status> {
-        answer(self.get_lock(request.into_inner()).await)
+        answer(self.of(&request).get_lock(request.into_inner()).await)
     }
 
-    async fn list(&self, _: Request<rpc::Nothing>) -> Result<Response<rpc::QueueList>, Status> {
-        answer(self.list_locks().await)
+    async fn list(&self, request: Request<rpc::Nothing>) -> Result<Response<rpc::QueueList>, Status> {
+        answer(self.of(&request).list_locks().await)
     }
 
     type WatchStream = Messages<rpc::LockEvent>;
 
     async fn watch(&self, request: Request<rpc::NamedLock>) -> Result<Response<Self::WatchStream>, Status> {
-        messages(Api::watch(self, request.into_inner()).await)
+        messages(Api::watch(&self.of(&request), request.into_inner()).await)
     }
 }
 
 #[tonic::async_trait]
 impl Elections for Api {
     async fn campaign(&self, request: Request<rpc::Campaign>) -> Result<Response<rpc::Leadership>, Status> {
-        answer(Api::campaign(self, request.into_inner()).await)
+        answer(Api::campaign(&self.of(&request), request.into_inner()).await)
     }
 
     async fn proclaim(&self, request: Request<rpc::Proclaim>) -> Result<Response<rpc::Leadership>, Status> {
-        answer(Api::proclaim(self, request.into_inner()).await)
+        answer(Api::proclaim(&self.of(&request), request.into_inner()).await)
     }
 
     async fn resign(&self, request: Request<rpc::Release>) -> Result<Response<rpc::Done>, Status> {
-        answer(Api::release(self, request.into_inner()).await)
+        answer(Api::release(&self.of(&request), request.into_inner()).await)
     }
 
     async fn get(&self, request: Request<rpc::NamedLock>) -> Result<Response<rpc::Office>, Status> {
-        answer(self.get_leader(request.into_inner()).await)
+        answer(self.of(&request).get_leader(request.into_inner()).await)
     }
 
     type ObserveStream = Messages<rpc::Office>;
@@ -100,6 +100,6 @@ impl Elections for Api {
         &self,
         request: Request<rpc::NamedLock>,
     ) -> Result<Response<Self::ObserveStream>, Status> {
-        messages(Api::observe(self, request.into_inner()).await)
+        messages(Api::observe(&self.of(&request), request.into_inner()).await)
     }
 }

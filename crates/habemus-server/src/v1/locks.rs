@@ -12,7 +12,7 @@ use habemus_store::{
 };
 
 use super::place::{Inside, Wanted, enter, equal};
-use super::{Api, Refusal, mode, name, queue, session, text, time};
+use super::{Api, Needs, Refusal, mode, name, queue, session, text, time};
 use crate::engine::View;
 use crate::handle::Freshness;
 
@@ -78,7 +78,7 @@ impl Api {
         let look = move |view: &View<'_>| {
             view.store.session(id).map(|session| (time(session.deadline), time(view.now)))
         };
-        let found = self.0.look(Freshness::Local, look).await?;
+        let found = self.look(Freshness::Local, Needs::Name, look).await?;
         found.ok_or(Refusal::new(ErrorCode::SessionNotFound))
     }
 
@@ -92,12 +92,12 @@ impl Api {
     /// The key of a claim, and whether it is inside: as this member knows it already, or as all do.
     pub(super) async fn own(&self, claim: Claim) -> Result<Option<(Bytes, bool)>, Refusal> {
         let look = move |view: &View<'_>| (claim.find(view), claim);
-        let (found, claim) = self.0.look(Freshness::Local, look).await?;
+        let (found, claim) = self.look(Freshness::Local, Needs::Name, look).await?;
         // Whoever is inside stays there until its key has gone.
         if let Some((key, true)) = found {
             return Ok(Some((key, true)));
         }
-        Ok(self.0.look(Freshness::Linearizable, move |view: &View<'_>| claim.find(view)).await?)
+        self.look(Freshness::Linearizable, Needs::Name, move |view: &View<'_>| claim.find(view)).await
     }
 
     /// Does something if a claim still stands and is inside; says at which revision.
@@ -133,12 +133,20 @@ impl Api {
 
     pub(super) async fn get_lock(&self, request: rpc::NamedLock) -> Result<rpc::Queue, Refusal> {
         let of = name(&request.name)?.to_owned();
-        let look = move |view: &View<'_>| queue(view, of.as_bytes());
-        Ok(self.0.look(Freshness::Linearizable, look).await?)
+        let needs = Needs::Queue(of.clone().into());
+        self.look(Freshness::Linearizable, needs, move |view: &View<'_>| queue(view, of.as_bytes())).await
     }
 
+    /// All queues that whoever asks may read.
     pub(super) async fn list_locks(&self) -> Result<rpc::QueueList, Refusal> {
-        let look = |view: &View<'_>| view.store.queues().map(|name| queue(view, &name)).collect();
-        Ok(rpc::QueueList { queues: self.0.look(Freshness::Linearizable, look).await? })
+        let author = self.0.author().cloned();
+        let look = move |view: &View<'_>| {
+            let may = |name: &[u8]| {
+                let keys = KeyRange::prefix(queues::prefix(name));
+                view.store.auth().check_read(author.as_ref(), &keys).is_ok()
+            };
+            view.store.queues().filter(|name| may(name)).map(|name| queue(view, &name)).collect()
+        };
+        Ok(rpc::QueueList { queues: self.look(Freshness::Linearizable, Needs::Name, look).await? })
     }
 }

@@ -14,15 +14,52 @@ pub(crate) use pages::pages;
 use std::time::Duration;
 
 use habemus_api::v1 as rpc;
-use habemus_store::{ClusterTime, Mode, SessionId, Standing, Store};
+use habemus_store::{AuthError, ClusterTime, KeyRange, Mode, SessionId, Standing, Store, queue as queues};
+use tonic::Request;
 
 use crate::engine::View;
-use crate::handle::Handle;
+use crate::handle::{Freshness, Handle};
 use refusal::Refusal;
 
 /// The calls of habemus.v1.
 #[derive(Clone)]
 pub(crate) struct Api(pub(crate) Handle);
+
+/// What whoever looks must be allowed.
+#[derive(Clone, Debug)]
+enum Needs {
+    /// It says who it is.
+    Name,
+    /// It may read all keys of this queue.
+    Queue(Vec<u8>),
+}
+
+impl Api {
+    /// The calls on behalf of whoever sent a request.
+    fn of<T>(&self, request: &Request<T>) -> Api {
+        Api(self.0.of(request))
+    }
+
+    /// Looks at the store, if whoever asks may.
+    async fn look<T: Send + 'static>(
+        &self,
+        freshness: Freshness,
+        needs: Needs,
+        look: impl FnOnce(&View<'_>) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let author = self.0.author().cloned();
+        let look = move |view: &View<'_>| {
+            let (auth, author) = (view.store.auth(), author.as_ref());
+            let allowed = match needs {
+                Needs::Name => auth.check_known(author),
+                Needs::Queue(name) => auth.check_read(author, &KeyRange::prefix(queues::prefix(&name))),
+            };
+            allowed.map(|()| look(view))
+        };
+        let looked: Result<T, AuthError> = self.0.look(freshness, look).await?;
+        Ok(looked.map_err(habemus_store::StoreError::from)?)
+    }
+}
 
 fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)

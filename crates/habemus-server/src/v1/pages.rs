@@ -1,12 +1,16 @@
 //! The calls by plain HTTP and JSON, where `habemus_api::ROUTES` says.
 
+use std::convert::Infallible;
+
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, Path};
+use axum::extract::{DefaultBodyLimit, FromRequestParts, Path};
+use axum::http::request::Parts;
 use axum::http::{HeaderValue, Response, header};
-use axum::routing::{delete, get, post};
+use axum::routing::{get, post};
 use futures_util::StreamExt;
 use habemus_api::v1 as rpc;
+use habemus_store::Author;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_stream::wrappers::ReceiverStream;
@@ -48,7 +52,7 @@ fn lines<T: Serialize + Send + 'static>(told: Result<Told<T>, Refusal>) -> Respo
                 line(&serde_json::json!({"error": code.word(), "message": message}))
             }
         };
-        Ok::<_, std::convert::Infallible>(Bytes::from(text))
+        Ok::<_, Infallible>(Bytes::from(text))
     });
     response("application/x-ndjson", Body::from_stream(lines))
 }
@@ -62,18 +66,26 @@ fn body<T: DeserializeOwned + Default>(bytes: &Bytes) -> Result<T, Refusal> {
         .map_err(|error| Refusal::invalid(format!("the body is no JSON of this call: {error}")))
 }
 
+/// The calls on behalf of whoever sent the request.
+impl FromRequestParts<Api> for Api {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Api, Infallible> {
+        Ok(Api(api.0.of_author(parts.extensions.get::<Author>().cloned())))
+    }
+}
+
 /// A call with a body and a name in its path.
 macro_rules! named {
-    ($api:expr, $message:ty, $call:ident) => {{
-        let api = $api.clone();
-        post(async move |Path(part): Path<String>, bytes: Bytes| {
+    ($message:ty, $call:ident) => {
+        post(async |api: Api, Path(part): Path<String>, bytes: Bytes| {
             let answered = match body::<$message>(&bytes) {
                 Ok(message) => api.$call(<$message>::from_path(message, part)).await,
                 Err(refusal) => Err(refusal),
             };
             once(answered)
         })
-    }};
+    };
 }
 
 /// A message of which a part stands in the path.
@@ -96,58 +108,50 @@ from_path!(Acquire: name, Release: name, GuardedWrite: name, Campaign: name, Pro
 /// The routes of habemus.v1.
 pub(crate) fn pages(api: &Api) -> Router {
     let described = format!("{:#}\n", habemus_api::openapi());
-    let (open, list, one) = (api.clone(), api.clone(), api.clone());
-    let (end, renew) = (api.clone(), api.clone());
-    let sessions = Router::new()
-        .route(
-            "/v1/sessions",
-            post(async move |bytes: Bytes| match body(&bytes) {
-                Ok(request) => once(open.open_session(request).await),
-                Err(refusal) => refusal.into(),
-            })
-            .get(async move || once(list.list_sessions().await)),
-        )
-        .route(
-            "/v1/sessions/{session}",
-            get(async move |Path(session)| once(one.get_session(rpc::NamedSession { session }).await)).merge(
-                delete(async move |Path(session)| once(end.end_session(rpc::NamedSession { session }).await)),
-            ),
-        )
-        .route(
-            "/v1/sessions/{session}/renew",
-            post(async move |Path(session)| once(renew.renew_session(rpc::NamedSession { session }).await)),
-        );
-    let (list, one, events) = (api.clone(), api.clone(), api.clone());
-    let locks = Router::new()
-        .route("/v1/locks", get(async move || once(list.list_locks().await)))
-        .route(
-            "/v1/locks/{name}",
-            get(async move |Path(name)| once(one.get_lock(rpc::NamedLock { name }).await)),
-        )
-        .route("/v1/locks/{name}/acquire", named!(api, rpc::Acquire, acquire))
-        .route("/v1/locks/{name}/release", named!(api, rpc::Release, release))
-        .route("/v1/locks/{name}/write", named!(api, rpc::GuardedWrite, write))
-        .route(
-            "/v1/locks/{name}/events",
-            get(async move |Path(name)| lines(events.watch(rpc::NamedLock { name }).await)),
-        );
-    let (one, events) = (api.clone(), api.clone());
-    let elections = Router::new()
-        .route(
-            "/v1/elections/{name}",
-            get(async move |Path(name)| once(one.get_leader(rpc::NamedLock { name }).await)),
-        )
-        .route("/v1/elections/{name}/campaign", named!(api, rpc::Campaign, campaign))
-        .route("/v1/elections/{name}/proclaim", named!(api, rpc::Proclaim, proclaim))
-        .route("/v1/elections/{name}/resign", named!(api, rpc::Release, release))
-        .route(
-            "/v1/elections/{name}/events",
-            get(async move |Path(name)| lines(events.observe(rpc::NamedLock { name }).await)),
-        );
     let description = get(async move || response("application/json", Body::from(described.clone())));
-    sessions
-        .merge(locks)
-        .merge(elections)
+    sessions()
+        .merge(locks())
+        .merge(elections())
         .route("/v1/openapi.json", description)
         .layer(DefaultBodyLimit::max(MAX_BODY))
+        .with_state(api.clone())
+}
+
+fn sessions() -> Router<Api> {
+    let open = async |api: Api, bytes: Bytes| match body(&bytes) {
+        Ok(request) => once(api.open_session(request).await),
+        Err(refusal) => refusal.into(),
+    };
+    let list = async |api: Api| once(api.list_sessions().await);
+    let one = async |api: Api, Path(session)| once(api.get_session(rpc::NamedSession { session }).await);
+    let end = async |api: Api, Path(session)| once(api.end_session(rpc::NamedSession { session }).await);
+    let renew = async |api: Api, Path(session)| once(api.renew_session(rpc::NamedSession { session }).await);
+    Router::new()
+        .route("/v1/sessions", post(open).get(list))
+        .route("/v1/sessions/{session}", get(one).delete(end))
+        .route("/v1/sessions/{session}/renew", post(renew))
+}
+
+fn locks() -> Router<Api> {
+    let list = async |api: Api| once(api.list_locks().await);
+    let one = async |api: Api, Path(name)| once(api.get_lock(rpc::NamedLock { name }).await);
+    let events = async |api: Api, Path(name)| lines(api.watch(rpc::NamedLock { name }).await);
+    Router::new()
+        .route("/v1/locks", get(list))
+        .route("/v1/locks/{name}", get(one))
+        .route("/v1/locks/{name}/acquire", named!(rpc::Acquire, acquire))
+        .route("/v1/locks/{name}/release", named!(rpc::Release, release))
+        .route("/v1/locks/{name}/write", named!(rpc::GuardedWrite, write))
+        .route("/v1/locks/{name}/events", get(events))
+}
+
+fn elections() -> Router<Api> {
+    let one = async |api: Api, Path(name)| once(api.get_leader(rpc::NamedLock { name }).await);
+    let events = async |api: Api, Path(name)| lines(api.observe(rpc::NamedLock { name }).await);
+    Router::new()
+        .route("/v1/elections/{name}", get(one))
+        .route("/v1/elections/{name}/campaign", named!(rpc::Campaign, campaign))
+        .route("/v1/elections/{name}/proclaim", named!(rpc::Proclaim, proclaim))
+        .route("/v1/elections/{name}/resign", named!(rpc::Release, release))
+        .route("/v1/elections/{name}/events", get(events))
 }

@@ -91,7 +91,7 @@ impl Place {
 
     /// Leaves because it has waited long enough, even if it was let in at the last moment.
     async fn give_up<T>(mut self) -> Result<T, Refusal> {
-        self.handle.apply(self.leave()).await?.answer?;
+        self.handle.of_member().apply(self.leave()).await?.answer?;
         self.is_kept = true;
         Err(Refusal::new(ErrorCode::Held))
     }
@@ -107,7 +107,8 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if !self.is_kept {
-            let (handle, leave) = (self.handle.clone(), self.leave());
+            // It was let in, so it may leave, whatever it is allowed now.
+            let (handle, leave) = (self.handle.of_member(), self.leave());
             // If it has left already, there is nothing to do.
             tokio::spawn(async move { drop(handle.apply(leave).await) });
         }

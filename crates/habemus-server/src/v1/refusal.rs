@@ -37,6 +37,7 @@ impl From<StoreError> for Refusal {
         let code = match error {
             StoreError::SessionNotFound(_) => ErrorCode::SessionNotFound,
             StoreError::NotOwner => ErrorCode::NotOwner,
+            StoreError::Auth(_) => ErrorCode::PermissionDenied,
             StoreError::Busy => ErrorCode::Held,
             StoreError::OtherMode(_) => ErrorCode::OtherMode,
             _ => ErrorCode::InvalidArgument,

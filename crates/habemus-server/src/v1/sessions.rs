@@ -6,7 +6,7 @@ use habemus_api::v1 as rpc;
 use habemus_api::{ErrorCode, v1};
 use habemus_store::{Answer, Command, SessionId};
 
-use super::{Api, Refusal, milliseconds, session, time};
+use super::{Api, Needs, Refusal, milliseconds, session, time};
 use crate::engine::View;
 use crate::handle::Freshness;
 use crate::lease;
@@ -28,7 +28,7 @@ fn seen(view: &View<'_>, id: SessionId) -> Option<v1::Session> {
 impl Api {
     /// A session after what this member has just applied; so its time is no earlier than when that was sent.
     async fn session(&self, id: SessionId, freshness: Freshness) -> Result<rpc::Session, Refusal> {
-        let found = self.0.look(freshness, move |view: &View<'_>| seen(view, id)).await?;
+        let found = self.look(freshness, Needs::Name, move |view: &View<'_>| seen(view, id)).await?;
         found.ok_or(Refusal::new(ErrorCode::SessionNotFound))
     }
 
@@ -65,7 +65,7 @@ impl Api {
 
     pub(super) async fn list_sessions(&self) -> Result<rpc::SessionList, Refusal> {
         let look = |view: &View<'_>| view.store.sessions().filter_map(|id| seen(view, id)).collect();
-        Ok(rpc::SessionList { sessions: self.0.look(Freshness::Linearizable, look).await? })
+        Ok(rpc::SessionList { sessions: self.look(Freshness::Linearizable, Needs::Name, look).await? })
     }
 
     /// Applies what has nothing to say.

@@ -7,6 +7,7 @@ use habemus_etcd::etcdserverpb as rpc;
 use habemus_etcd::etcdserverpb::watch_client::WatchClient;
 use tokio_stream::StreamExt;
 
+use crate::http::{ask, ask_as};
 use crate::support::{Directory, Running, etcdctl, installed};
 
 /// Makes a cluster of one in which `root` and `alice` have passwords, and alice may write below `a/`.
@@ -147,6 +148,45 @@ async fn sessions_obey_permissions() {
     let denied = leases.lease_time_to_live(ask).await.expect_err("it would show a key that it may not read");
     assert_eq!(denied.message(), "etcdserver: permission denied");
     held.release().await.expect("it was held all the time");
+}
+
+#[test]
+fn who_may_not_read_a_queue_learns_nothing_of_it_by_habemus_v1() {
+    if !installed("etcdctl", "etcd-client") {
+        return;
+    }
+    let directory = Directory::new();
+    let member = guarded(&directory);
+    let token = |name: &str, password: &str| {
+        let body = serde_json::json!({"name": name, "password": password}).to_string();
+        let (_, answer) = ask(&member, "POST", "/v3/auth/authenticate", &body);
+        let answer: serde_json::Value = serde_json::from_str(&answer).expect("it is JSON");
+        answer["token"].as_str().expect("that is the password").to_owned()
+    };
+    let (root, alice) = (token("root", "secret"), token("alice", "wonder"));
+    let session = |token: &str| {
+        let (_, answer) = ask_as(&member, token, "POST", "/v1/sessions", "{\"ttl_ms\": 60000}");
+        let answer: serde_json::Value = serde_json::from_str(&answer).expect("it is JSON");
+        answer["session"].as_str().expect("it may").to_owned()
+    };
+    let acquire = |token: &str, session: &str, name: &str| {
+        let body = serde_json::json!({"session": session, "wait_ms": 0}).to_string();
+        ask_as(&member, token, "POST", &format!("/v1/locks/{name}/acquire"), &body).0
+    };
+    let (roots, alices) = (session(&root), session(&alice));
+    assert_eq!(acquire(&root, &roots, "b%2Flock"), 200);
+    assert_eq!(acquire(&alice, &alices, "a%2Flock"), 200);
+    assert_eq!(acquire(&alice, &alices, "b%2Flock"), 403);
+    for path in ["/v1/locks/b%2Flock", "/v1/locks/b%2Flock/events", "/v1/elections/b%2Flock"] {
+        assert_eq!(ask_as(&member, &alice, "GET", path, "").0, 403, "{path}");
+        assert_eq!(ask(&member, "GET", path, "").0, 403, "{path}");
+    }
+    let listed = ask_as(&member, &alice, "GET", "/v1/locks", "").1;
+    assert!(listed.contains("a/lock") && !listed.contains("b/lock"), "{listed}");
+    assert_eq!(ask(&member, "GET", "/v1/sessions", "").0, 403);
+    // Whose session holds something that it may not write, it may not end.
+    assert_eq!(ask_as(&member, &alice, "DELETE", &format!("/v1/sessions/{roots}"), "").0, 403);
+    assert_eq!(ask_as(&member, &root, "GET", "/v1/locks/b%2Flock", "").0, 200);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::proxy::Proxy;
 use crate::support::{Directory, PATIENCE, Running, lines};
 
 fn member() -> (Directory, Running) {
@@ -12,8 +13,12 @@ fn member() -> (Directory, Running) {
 }
 
 fn command(member: &Running, arguments: &[&str]) -> Command {
+    command_at(member.address(), arguments)
+}
+
+fn command_at(address: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_habemusctl"));
-    command.args(arguments).env("HABEMUS_ENDPOINTS", member.address()).stdin(Stdio::null());
+    command.args(arguments).env("HABEMUS_ENDPOINTS", address).stdin(Stdio::null());
     command
 }
 
@@ -34,12 +39,24 @@ struct Holding {
 
 impl Holding {
     fn start(member: &Running, options: &[&str]) -> Holding {
-        // The one that it starts leaves the group, and neither wants to end.
-        let script = "trap '' TERM; setsid sh -c 'trap \"\" TERM; while :; do sleep 0.1; done' & echo $$ $!; \
-                      while :; do sleep 0.1; done";
-        let arguments = [&["lock", "door"], options, &["--", "sh", "-c", script]].concat();
-        let mut wrapper =
-            command(member, &arguments).stdout(Stdio::piped()).spawn().expect("habemusctl was built");
+        Holding::start_by(member.address(), "lock", options, &[])
+    }
+
+    /// By `lock` or by `elect`, at an address, with variables of the environment.
+    fn start_by(address: &str, task: &str, options: &[&str], variables: &[(&str, &str)]) -> Holding {
+        // The one that it starts leaves the group, starts another that does, too, and none of them wants to end.
+        let inner = "trap \\\"\\\" TERM; while :; do sleep 0.1; done";
+        let script = format!(
+            "trap '' TERM; setsid sh -c 'trap \"\" TERM; setsid sh -c \"{inner}\" & while :; do sleep 0.1; done' & \
+             echo $$ $!; while :; do sleep 0.1; done"
+        );
+        let arguments = [&[task, "door"], options, &["--", "sh", "-c", &script]].concat();
+        let mut wrapper = command_at(address, &arguments);
+        let mut wrapper = wrapper
+            .envs(variables.iter().copied())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("habemusctl was built");
         let said = lines(&mut wrapper).recv_timeout(PATIENCE).expect("it is inside");
         let (own, other) = said.split_once(' ').expect("it says two numbers");
         Holding { pids: [own.to_owned(), other.to_owned()], wrapper }
@@ -166,4 +183,91 @@ fn a_service_that_is_not_there_is_told_as_such() {
     let mut nowhere = Command::new(env!("CARGO_BIN_EXE_habemusctl"));
     nowhere.args(["lock", "door", "--endpoints", "127.0.0.1:1", "--", "true"]).stdin(Stdio::null());
     assert_eq!(nowhere.output().expect("habemusctl was built").status.code(), Some(125));
+}
+
+#[test]
+fn a_network_that_is_cut_costs_the_program_its_life_before_another_is_inside() {
+    let (_directory, member) = member();
+    let proxy = Proxy::to(member.address());
+    let options = ["--ttl", "1s", "--grace", "200ms"];
+    let mut holding = Holding::start_by(proxy.address(), "lock", &options, &[]);
+    proxy.silence();
+    holding.next_is_alone(&member);
+    assert_eq!(holding.wrapper.wait().expect("it is ours").code(), Some(123));
+    proxy.heal();
+
+    let mut holding = Holding::start_by(proxy.address(), "lock", &options, &[]);
+    // A network that says that it is cut, and stays so.
+    proxy.silence();
+    proxy.break_all();
+    holding.next_is_alone(&member);
+    assert_eq!(holding.wrapper.wait().expect("it is ours").code(), Some(123));
+}
+
+#[test]
+fn a_leader_that_is_cut_off_is_dead_before_another_leads_and_leads_again_when_it_can() {
+    let (_directory, member) = member();
+    let proxy = Proxy::to(member.address());
+    let options = ["--ttl", "1s", "--grace", "200ms", "--value", "cut off"];
+    let holding = Holding::start_by(proxy.address(), "elect", &options, &[]);
+    proxy.silence();
+    // A lock and an election of one name are the same queue.
+    holding.next_is_alone(&member);
+    proxy.heal();
+    let deadline = Instant::now() + PATIENCE;
+    while told(&member, &["leader", "door"]).0 != Some(0) {
+        assert!(Instant::now() < deadline, "it does not lead again");
+    }
+    assert!(told(&member, &["leader", "door"]).1.ends_with("cut off\n"));
+}
+
+/// Debian's library that lies to a program about the time, if it is there.
+fn faketime() -> Option<std::path::PathBuf> {
+    let mut found = std::fs::read_dir("/usr/lib")
+        .ok()?
+        .flatten()
+        .map(|entry| entry.path().join("faketime/libfaketime.so.1"));
+    let found = found.find(|path| path.exists());
+    if found.is_none() {
+        eprintln!("NOT TESTED: libfaketime is missing. Install it with: sudo apt-get install libfaketime");
+    }
+    found
+}
+
+#[test]
+fn a_clock_that_is_set_changes_nothing() {
+    let Some(library) = faketime() else { return };
+    let (directory, member) = member();
+    let file = directory.join("time");
+    std::fs::write(&file, "+0\n").expect("it is ours");
+    let text = |path: &std::path::Path| path.to_str().expect("it is a text").to_owned();
+    let (library, path) = (text(&library), text(&file));
+    // Clocks that cannot be set are not lied about: the machine's own cannot be set here without setting everybody's.
+    let variables = [
+        ("LD_PRELOAD", library.as_str()),
+        ("FAKETIME_TIMESTAMP_FILE", path.as_str()),
+        ("FAKETIME_NO_CACHE", "1"),
+        ("DONT_FAKE_MONOTONIC", "1"),
+    ];
+    let date = || {
+        let output = Command::new("date").arg("+%s").envs(variables).output().expect("there is a clock");
+        String::from_utf8_lossy(&output.stdout).trim().parse::<i64>().expect("it is a number")
+    };
+    let before = date();
+    let options = ["--ttl", "2s", "--grace", "200ms"];
+    let mut holding = Holding::start_by(member.address(), "lock", &options, &variables);
+    for step in ["+1h", "-1h"] {
+        std::fs::write(&file, format!("{step}\n")).expect("it is ours");
+        assert!((date() - before).abs() > 3000, "the clock was set");
+        // Longer than it would take to be lost.
+        std::thread::sleep(Duration::from_millis(2500));
+        assert_eq!(holding.wrapper.try_wait().expect("it is ours"), None, "it holds it still");
+        assert_eq!(told(&member, &["lock", "door", "--try", "--", "true"]).0, Some(124));
+    }
+    // And it is dead in time all the same.
+    member.signal("STOP");
+    std::fs::write(&file, "-2h\n").expect("it is ours");
+    assert_eq!(holding.wrapper.wait().expect("it is ours").code(), Some(123));
+    member.signal("CONT");
+    holding.next_is_alone(&member);
 }

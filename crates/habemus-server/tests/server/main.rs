@@ -3,12 +3,14 @@
 mod auth;
 mod client;
 mod cluster;
+mod commands;
 mod etcdctl;
 mod hold;
 mod hostile;
 mod http;
 mod kills;
 mod limits;
+mod proxy;
 mod queues;
 mod support;
 mod tls;

@@ -1,12 +1,16 @@
 //! TLS at the doors, with real certificates.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use habemus_client::{Client, Credentials};
+use rcgen::{
+    CertificateParams, CertificateRevocationListParams, DnType, Issuer, KeyIdMethod, KeyPair,
+    RevokedCertParams, SerialNumber,
+};
 
 use crate::support::{Directory, Running, fails, installed};
 
@@ -20,8 +24,8 @@ fn certs(out: &Path, arguments: &[&str]) {
     assert!(made.expect("habemusctl was built").success());
 }
 
-fn text(path: PathBuf) -> String {
-    path.to_str().expect("it is a text").to_owned()
+fn text(path: impl AsRef<Path>) -> String {
+    path.as_ref().to_str().expect("it is a text").to_owned()
 }
 
 /// The options of a member that shows `server.pem`, and wants clients to show something, too.
@@ -57,20 +61,63 @@ fn etcdctl(member: &Running, certs: &Path, user: Option<&str>, authority: &Path)
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-/// A certificate of the authority in `certs` that was valid an hour ago, and is not any more.
-fn expired(certs: &Path) {
-    use rcgen::{CertificateParams, DnType, Issuer, KeyPair};
-    let read = |name: &str| std::fs::read_to_string(certs.join(name)).expect("it was written");
+/// The authority in `certs`, to sign with.
+fn issuer(certs: &Path) -> Issuer<'static, KeyPair> {
+    let key = std::fs::read_to_string(certs.join("ca.key")).expect("it was written");
     let mut authority = CertificateParams::new(Vec::new()).expect("there is nothing in it");
     authority.distinguished_name.push(DnType::CommonName, "habemus authority");
-    let issuer = Issuer::new(authority, KeyPair::from_pem(&read("ca.key")).expect("it is a key"));
+    Issuer::new(authority, KeyPair::from_pem(&key).expect("it is a key"))
+}
+
+/// A certificate of the authority in `certs` that was valid an hour ago, and is not any more.
+fn expired(certs: &Path) {
     let pair = KeyPair::generate().expect("there is chance");
     let mut params = CertificateParams::new(Vec::new()).expect("there is nothing in it");
-    let hours = |count: u64| std::time::SystemTime::now() - Duration::from_secs(3600 * count);
+    let hours = |count: u64| SystemTime::now() - Duration::from_secs(3600 * count);
     (params.not_before, params.not_after) = (hours(3).into(), hours(1).into());
-    let made = params.signed_by(&pair, &issuer).expect("it can be signed");
+    let made = params.signed_by(&pair, &issuer(certs)).expect("it can be signed");
     std::fs::write(certs.join("late.pem"), made.pem()).expect("it is ours");
     std::fs::write(certs.join("late.key"), pair.serialize_pem()).expect("it is ours");
+}
+
+/// A list on which the certificates of these users stand.
+fn revoke(certs: &Path, users: &[&str]) {
+    let (now, later) = (SystemTime::now(), SystemTime::now() + Duration::from_secs(3600));
+    let revoked = users.iter().map(|user| {
+        let pem = std::fs::read(certs.join(format!("{user}.pem"))).expect("it was written");
+        let (_, pem) = x509_parser::pem::parse_x509_pem(&pem).expect("it is a certificate");
+        let serial = pem.parse_x509().expect("it is a certificate").raw_serial().to_vec();
+        let (serial_number, revocation_time) = (SerialNumber::from(serial), now.into());
+        RevokedCertParams { serial_number, revocation_time, reason_code: None, invalidity_date: None }
+    });
+    let list = CertificateRevocationListParams {
+        this_update: now.into(),
+        next_update: later.into(),
+        crl_number: SerialNumber::from(1),
+        issuing_distribution_point: None,
+        revoked_certs: revoked.collect(),
+        key_identifier_method: KeyIdMethod::Sha256,
+    };
+    let list = list.signed_by(&issuer(certs)).expect("it can be signed").pem().expect("it can be written");
+    std::fs::write(certs.join("revoked.new"), list).expect("it is ours");
+    std::fs::rename(certs.join("revoked.new"), certs.join("revoked.pem")).expect("it is ours");
+}
+
+#[test]
+fn a_certificate_that_was_taken_back_is_refused_from_then_on() {
+    if !installed("etcdctl", "etcd-client") {
+        return;
+    }
+    let directory = Directory::new();
+    let own = directory.join("own");
+    certs(&own, &["--users", "alice,bob"]);
+    revoke(&own, &[]);
+    let list = ["--client-crl-file".to_owned(), text(own.join("revoked.pem"))];
+    let member = start(&directory.join("data"), &[&mutual(&own)[..], &list].concat());
+    assert_eq!(etcdctl(&member, &own, Some("alice"), &own), "OK");
+    revoke(&own, &["alice"]);
+    assert_eq!(etcdctl(&member, &own, Some("alice"), &own), "", "hers was taken back");
+    assert_eq!(etcdctl(&member, &own, Some("bob"), &own), "OK", "his was not");
 }
 
 #[test]

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
-use crate::http::ask;
-use crate::support::{Directory, PATIENCE, Running, get};
+use crate::http::{ask, ask_as};
+use crate::support::{Directory, PATIENCE, Running, get, installed};
 
 fn member() -> (Directory, Running) {
     let directory = Directory::new();
@@ -311,4 +311,50 @@ fn every_route_is_served_and_described() {
     let no_session = acquire(&member, "nobody", &json!({}));
     assert_eq!(error(&no_session), (400, "invalid_argument"));
     assert_eq!(error(&acquire(&member, "77", &json!({}))), (404, "session_not_found"));
+}
+
+#[test]
+fn whoever_may_not_is_told_so_by_both_ways() {
+    if !installed("etcdctl", "etcd-client") {
+        return;
+    }
+    let (_directory, member) = member();
+    for arguments in [
+        &["user", "add", "root:secret"][..],
+        &["user", "grant-role", "root", "root"],
+        &["user", "add", "alice:wonder"],
+        &["role", "add", "doors"],
+        &["role", "grant-permission", "doors", "readwrite", "door/", "--prefix"],
+        &["user", "grant-role", "alice", "doors"],
+        &["auth", "enable"],
+    ] {
+        let said = member.etcdctl(arguments);
+        assert!(!said.contains("Error"), "{arguments:?}: {said}");
+    }
+    let nobody = post(&member, "/v1/sessions", &json!({"ttl_ms": 60_000}));
+    assert_eq!(error(&nobody), (403, "permission_denied"));
+    assert_eq!(ask(&member, "GET", "/v1/locks", "").0, 403);
+    let (_, token) = post(&member, "/v3/auth/authenticate", &json!({"name": "alice", "password": "wonder"}));
+    let token = token["token"].as_str().expect("the password is right");
+    let alice = |method: &str, path: &str, body: &Value| {
+        let (status, answer) = ask_as(&member, token, method, path, &body.to_string());
+        (status, serde_json::from_str::<Value>(&answer).expect("it is JSON"))
+    };
+    let (status, session) = alice("POST", "/v1/sessions", &json!({"ttl_ms": 60_000}));
+    assert_eq!(status, 200, "{session}");
+    let wants = json!({"session": session["session"], "wait_ms": 0});
+    let (status, grant) = alice("POST", "/v1/locks/door/acquire", &wants);
+    assert_eq!(status, 200, "{grant}");
+    assert_eq!(alice("GET", "/v1/locks", &json!({})).1["queues"].as_array().map(Vec::len), Some(1));
+    let other = alice("POST", "/v1/locks/vault/acquire", &wants);
+    assert_eq!(error(&other), (403, "permission_denied"));
+    assert_eq!(error(&alice("GET", "/v1/locks/vault", &json!({}))), (403, "permission_denied"));
+    assert_eq!(error(&alice("GET", "/v1/elections/vault/events", &json!({}))), (403, "permission_denied"));
+    let write = |key: &str| {
+        let puts = json!([{"key": key, "value": "1"}]);
+        json!({"session": session["session"], "token": grant["token"], "puts": puts})
+    };
+    assert_eq!(alice("POST", "/v1/locks/door/write", &write("door/colour")).0, 200);
+    let vault = alice("POST", "/v1/locks/door/write", &write("vault/colour"));
+    assert_eq!(error(&vault), (403, "permission_denied"));
 }

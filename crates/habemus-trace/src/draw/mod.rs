@@ -4,6 +4,7 @@
 //! picture, so that pictures can be compared in tests and kept under version control.
 
 mod mermaid;
+mod phrase;
 mod post;
 mod rows;
 mod scene;
@@ -11,10 +12,12 @@ mod shiviz;
 mod svg;
 mod text;
 mod time;
+mod window;
 mod words;
 
 use crate::Trace;
 use scene::Scene;
+pub use window::Window;
 
 /// What to draw, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,13 +30,13 @@ pub struct Options {
     pub width: usize,
     /// Whether the text is coloured with ANSI escape sequences.
     pub color: bool,
-    /// How many events to draw at most, counted from the end; without a limit, all of them.
-    pub last: Option<usize>,
+    /// Which part of the run to draw.
+    pub window: Window,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { background: false, title: None, width: 80, color: false, last: None }
+        Options { background: false, title: None, width: 80, color: false, window: Window::All }
     }
 }
 
@@ -51,8 +54,8 @@ pub fn text(trace: &Trace, options: &Options) -> String {
 
 /// A `sequenceDiagram` for [Mermaid](https://mermaid.js.org), which Markdown viewers draw.
 ///
-/// Mermaid refuses sources of more than 50 000 characters unless told otherwise: use `options.last`
-/// to draw the end of a long run.
+/// Mermaid refuses sources of more than 50 000 characters unless told otherwise: use `options.window`
+/// to draw a part of a long run.
 pub fn mermaid(trace: &Trace, options: &Options) -> String {
     mermaid::render(&Scene::new(trace, options))
 }

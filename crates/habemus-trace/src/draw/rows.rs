@@ -75,7 +75,7 @@ pub(super) fn rows(scene: &Scene<'_>) -> Vec<Row> {
                     let flight = &scene.flights[flight];
                     let lost = flight.ends.iter().find(|(end, _)| *end == index).and_then(|(_, lost)| *lost);
                     let earlier = flight.sent.is_none_or(|sent| own_rows.contains_key(&sent));
-                    let label = shown_label(flight.label);
+                    let label = shown_label(&flight.words);
                     Some(RowContent::Message { from: flight.from, to: flight.to, label, lost, earlier })
                 }
                 (Happening::Cut { links }, _) => {
@@ -109,7 +109,7 @@ fn sends_with_own_row(scene: &Scene<'_>) -> BTreeMap<usize, Option<RowContent>> 
     for flight in &scene.flights {
         if let Some(sent) = flight.sent {
             let step = scene.moments[sent].step;
-            groups.entry((flight.from, step, flight.label)).or_default().push(sent);
+            groups.entry((flight.from, step, flight.words.as_str())).or_default().push(sent);
         }
     }
     let mut own_rows = BTreeMap::new();

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use habemus::Status;
 
 use super::Options;
+use super::phrase::phrase;
 use super::post::{Post, addressed, is_background, posts};
+use super::window::{self, Omitted};
 use crate::{Dropped, Happening, MessageId, Record, Trace};
 
 /// Of more processes than this, only those to which something drawn happens get a line.
@@ -22,8 +24,8 @@ pub(super) struct Scene<'t> {
     pub(super) processes: Vec<u64>,
     /// How many processes have no line because nothing happens to them.
     pub(super) quiet: usize,
-    /// How many earlier events are left out because of [`Options::last`].
-    pub(super) omitted: usize,
+    /// How many events are outside the window.
+    pub(super) omitted: Omitted,
     /// What each process was before the first drawn event.
     pub(super) before: Vec<Condition>,
     /// The links that were cut before the first drawn event.
@@ -81,8 +83,10 @@ pub(super) struct Flight<'t> {
     pub(super) to: usize,
     /// Its kind; empty if the trace does not say.
     pub(super) kind: &'t str,
-    /// All of it, to be shown.
+    /// All of it, as the trace has it.
     pub(super) label: &'t str,
+    /// What is written on its arrow.
+    pub(super) words: String,
     /// The moment at which it was sent; none if that was earlier than the picture begins.
     pub(super) sent: Option<usize>,
     /// The moments at which it arrived or was lost: none while it is on its way, several if it was
@@ -97,8 +101,9 @@ impl<'t> Scene<'t> {
         let shown: Vec<usize> = (0..trace.records.len())
             .filter(|&index| options.background || !is_background(&trace.records[index], &posts))
             .collect();
-        let omitted = shown.len() - options.last.unwrap_or(usize::MAX).min(shown.len());
-        let shown = &shown[omitted..];
+        let inside = window::range(trace, &shown, &options.window);
+        let omitted = Omitted { before: inside.start, after: shown.len() - inside.end };
+        let shown = &shown[inside];
         let (processes, quiet) = processes(trace, shown);
         let columns = processes.iter().enumerate().map(|(column, &id)| (id, column)).collect();
         let mut scene = Scene {
@@ -130,10 +135,12 @@ impl<'t> Scene<'t> {
     /// What the picture leaves out, as sentences.
     pub(super) fn omissions(&self) -> Vec<String> {
         let mut sentences = Vec::new();
-        match self.omitted {
-            0 => {}
-            1 => sentences.push("1 earlier event is not shown.".into()),
-            many => sentences.push(format!("{many} earlier events are not shown.")),
+        for (many, which) in [(self.omitted.before, "earlier"), (self.omitted.after, "later")] {
+            match many {
+                0 => {}
+                1 => sentences.push(format!("1 {which} event is not shown.")),
+                _ => sentences.push(format!("{many} {which} events are not shown.")),
+            }
         }
         match self.quiet {
             0 => {}
@@ -218,7 +225,8 @@ impl<'t> Scene<'t> {
             let flight = known_flight.unwrap_or_else(|| {
                 let post = posts.get(&message).copied().unwrap_or_default();
                 let (kind, label) = (post.kind, post.label);
-                self.flights.push(Flight { from, to, kind, label, sent: None, ends: Vec::new() });
+                let words = phrase(label);
+                self.flights.push(Flight { from, to, kind, label, words, sent: None, ends: Vec::new() });
                 known.insert(message, self.flights.len() - 1);
                 self.flights.len() - 1
             });

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use habemus::Status;
 
+use super::phrase;
 use super::scene::{Flight, SceneEvent};
 use crate::{Dropped, Happening};
 
@@ -34,7 +35,7 @@ impl Mark {
             Happening::Crash => (Mark::Crash, "crashes".into()),
             Happening::Pause => (Mark::Pause, "pauses".into()),
             Happening::Resume => (Mark::Resume, "resumes".into()),
-            Happening::Timer { label, .. } => (Mark::Timer, label.to_string()),
+            Happening::Timer { label, .. } => (Mark::Timer, phrase::phrase(label)),
             Happening::Command { label, .. } => (Mark::Command, label.to_string()),
             Happening::Output { label, status, .. } => match status {
                 Some(Status::Leading) => (Mark::Lead, label.to_string()),
@@ -95,12 +96,12 @@ impl Mark {
 
 /// An event as a sentence about its process.
 pub(super) fn sentence(moment: &SceneEvent<'_>, flight: Option<&Flight<'_>>) -> String {
-    let message = flight.map_or("?", |flight| flight.label);
+    let message = flight.map_or_else(|| "?".to_owned(), |flight| phrase::full(flight.label));
     let text = match &moment.record.what {
-        Happening::Send { to, label, .. } => format!("sends {label} to {to}"),
-        Happening::Deliver { from, label, .. } => format!("receives {label} from {from}"),
+        Happening::Send { to, label, .. } => format!("sends {} to {to}", phrase::full(label)),
+        Happening::Deliver { from, label, .. } => format!("receives {} from {from}", phrase::full(label)),
         Happening::Drop { from, why, .. } => format!("misses {message} from {from}: {}", reason(*why)),
-        Happening::Timer { label, .. } => format!("timer {label}"),
+        Happening::Timer { label, .. } => format!("timer {}", phrase::full(label)),
         Happening::Command { label, .. } => format!("is told: {label}"),
         Happening::Output { label, .. } => format!("says: {label}"),
         Happening::Cut { links: cut } => format!("cut {}", links(cut)),

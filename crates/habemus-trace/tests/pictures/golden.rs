@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use habemus_trace::Trace;
-use habemus_trace::draw::{self, Options};
+use habemus_trace::draw::{self, Options, Window};
 
 use crate::exhibits;
 
@@ -31,8 +31,13 @@ fn shiviz() {
 
 #[test]
 fn text_in_colour_with_the_background_and_only_the_end() {
-    let options =
-        Options { background: true, color: true, last: Some(20), title: Some("The end".into()), width: 100 };
+    let options = Options {
+        background: true,
+        color: true,
+        window: Window::Last(20),
+        title: Some("The end".into()),
+        width: 100,
+    };
     check("bully-end.txt", &draw::text(&exhibits::bully(), &options));
     check("bully-end.mmd", &draw::mermaid(&exhibits::bully(), &options));
     check("bully-end.svg", &draw::svg(&exhibits::bully(), &options));

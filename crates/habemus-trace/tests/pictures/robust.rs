@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use habemus_trace::draw::{self, Options};
+use habemus_trace::draw::{self, Options, Window};
 use habemus_trace::{Happening, Trace};
 use unicode_width::UnicodeWidthStr;
 
@@ -20,7 +20,19 @@ fn cases() -> impl Iterator<Item = (Trace, Options)> {
             title: (numbers.below(3) == 0).then(|| "A title\nof <two> lines".into()),
             width: numbers.pick(&[0, 1, 5, 20, 33, 60, 80, 80, 80, 132]),
             color: numbers.below(2) == 0,
-            last: numbers.pick(&[None, None, Some(0), Some(1), Some(7), Some(50), Some(usize::MAX)]),
+            window: numbers.pick(&[
+                Window::All,
+                Window::All,
+                Window::Last(0),
+                Window::Last(1),
+                Window::Last(7),
+                Window::Last(50),
+                Window::Last(usize::MAX),
+                Window::Between { from: Some(1_000), to: None },
+                Window::Between { from: None, to: Some(1 << 20) },
+                Window::Between { from: Some(9), to: Some(3) },
+                Window::Violation,
+            ]),
         };
         (odd::trace(seed), options)
     });
@@ -47,12 +59,17 @@ fn colours_do_not_change_the_text() {
     }
 }
 
+/// What is longer than a page is wide goes on in the next row.
 #[test]
-fn svg_is_well_formed() {
+fn svg_is_well_formed_and_never_wider_than_a_page() {
     for (trace, options) in cases() {
         let svg = draw::svg(&trace, &options);
         let document = roxmltree::Document::parse(&svg).unwrap_or_else(|why| panic!("{why}: {svg}"));
-        assert!(document.root_element().has_tag_name(("http://www.w3.org/2000/svg", "svg")));
+        let root = document.root_element();
+        assert!(root.has_tag_name(("http://www.w3.org/2000/svg", "svg")));
+        let width: f64 = root.attribute("width").and_then(|width| width.parse().ok()).unwrap_or_default();
+        // Names of twenty digits take their room besides.
+        assert!(width > 0.0 && width <= 1_600.0, "{width}");
         for node in document.descendants() {
             for attribute in node.attributes() {
                 let value = attribute.value();
@@ -60,6 +77,20 @@ fn svg_is_well_formed() {
             }
         }
     }
+}
+
+/// What is outside the window is counted, and what is inside is drawn.
+#[test]
+fn a_window_shows_its_part_and_counts_the_rest() {
+    let trace = exhibits::bully();
+    let drawn = |window| draw::text(&trace, &Options { window, ..Options::default() });
+    let between = drawn(Window::Between { from: Some(5_000_000), to: Some(8_000_000) });
+    assert!(between.contains("earlier event") && between.contains("later event"), "{between}");
+    assert!(between.contains("suspects 5") && !between.contains("recovers"), "{between}");
+    assert_eq!(drawn(Window::Violation), drawn(Window::All), "nothing is violated here");
+    let broken = exhibits::all().into_iter().find(|(name, _)| *name == "two-inside").expect("it is there").1;
+    let around = draw::text(&broken, &Options { window: Window::Violation, ..Options::default() });
+    assert!(around.contains("violated"), "{around}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::analysis::CostModel;
 use crate::property::Population;
 use crate::signatures::{self, Scheme};
-use crate::symmetry::{RotationSymmetric, ShiftInvariant, Symmetries};
+use crate::symmetry::{PermutationSymmetric, RotationSymmetric, ShiftInvariant, Symmetries};
 use crate::term::TermInvariant;
 use crate::{Id, ProblemKind, Process, System, SystemError};
 
@@ -300,6 +300,14 @@ impl<P: RotationSymmetric> Setup<P> {
     #[must_use]
     pub fn rotation_symmetric(self) -> Self {
         Setup { symmetries: self.symmetries.with_rotation(), ..self }
+    }
+}
+
+impl<P: PermutationSymmetric> Setup<P> {
+    /// The same, with the symmetry of all permutations of addresses.
+    #[must_use]
+    pub fn permutation_symmetric(self) -> Self {
+        Setup { symmetries: self.symmetries.with_permutation(), ..self }
     }
 }
 

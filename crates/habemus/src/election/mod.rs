@@ -143,6 +143,12 @@ impl Problem for Election {
         }
     }
 
+    fn visit_ids(output: &mut Output, visit: &mut dyn FnMut(&mut Id)) {
+        if let Output::Follows { leader: Some(leader), .. } = output {
+            visit(leader);
+        }
+    }
+
     fn next_command(_: &Status) -> Option<Command> {
         None
     }

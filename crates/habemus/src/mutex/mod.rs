@@ -12,6 +12,7 @@ pub mod maekawa;
 pub mod quorum;
 pub mod raymond;
 pub mod ricart_agrawala;
+pub mod service;
 mod state;
 pub mod suzuki_kasami;
 mod timestamp;

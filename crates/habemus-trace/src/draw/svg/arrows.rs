@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use super::canvas::{Canvas, Point, shortened, text_width};
 use super::place::{Room, Spot};
+use super::spans::Span;
 use super::timeline::Timeline;
 use crate::Dropped;
+use crate::draw::phrase;
 use crate::draw::scene::{Flight, Scene};
 use crate::draw::time;
 use crate::draw::words;
@@ -78,7 +80,7 @@ pub(super) fn arrows(
             let short = if part < 1.0 { 0.0 } else { 4.0 };
             let to = to.towards(from, (short / from.distance(to).max(1.0)).min(0.5));
             let color = colors.get(flight.kind).copied().unwrap_or(COLORS);
-            let label = shortened(&words::plain(flight.label), LONGEST);
+            let label = shortened(&words::plain(&flight.words), LONGEST);
             arrows.push(Arrow {
                 from,
                 to,
@@ -106,12 +108,22 @@ fn tooltip(scene: &Scene<'_>, flight: &Flight<'_>, end: Option<(usize, Option<Dr
         Some((moment, None)) => format!(", received at {}", at(moment)),
         Some((moment, Some(why))) => format!(", missed at {}: {}", at(moment), words::reason(why)),
     };
-    format!("{}: {from} → {to}{sent}{ended}", flight.label)
+    format!("{}: {from} → {to}{sent}{ended}", phrase::full(flight.label))
 }
 
 impl Arrow {
     pub(super) fn fate(&self) -> Fate {
         self.fate
+    }
+
+    /// Whether it goes through this place.
+    pub(super) fn crosses(&self, x: f64) -> bool {
+        self.from.x.min(self.to.x) < x && x < self.from.x.max(self.to.x)
+    }
+
+    /// Whether anything of it is seen in a row.
+    pub(super) fn is_in(&self, span: Span) -> bool {
+        span.meets(self.from.x - 2.0, self.to.x + 8.0)
     }
 
     /// Whether the message went from a process to itself.
@@ -192,8 +204,8 @@ impl Arrow {
         });
     }
 
-    pub(super) fn draw_label(&self, canvas: &mut Canvas) {
-        if let Some(spot) = &self.spot {
+    pub(super) fn draw_label(&self, canvas: &mut Canvas, span: Span) {
+        if let Some(spot) = self.spot.as_ref().filter(|spot| span.has(spot.base.x)) {
             let class = format!("label middle k{}", self.color);
             canvas.slanted_text(&class, spot.base, spot.direction, &self.label);
         }

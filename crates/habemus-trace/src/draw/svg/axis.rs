@@ -1,6 +1,7 @@
 //! The axis of time, and the places where a silence was cut out.
 
 use super::canvas::{Canvas, Point, text_width};
+use super::spans::Span;
 use super::timeline::Timeline;
 use crate::draw::time::{self, Scale};
 
@@ -8,33 +9,47 @@ use crate::draw::time::{self, Scale};
 const SPACING: f64 = 64.0;
 /// Half the height of a tooth of a torn edge.
 const TOOTH: f64 = 7.0;
+const LETTERS: f64 = 11.0;
+/// How far apart two texts are at least.
+const GAP: f64 = 8.0;
 
-/// Draws the axis from the left to the right end.
-pub(super) fn draw(canvas: &mut Canvas, timeline: &Timeline, (left, right): (f64, f64), y: f64) {
-    canvas.line("axis", Point { x: left, y }, Point { x: right, y });
+/// Draws the part of the axis that is in a row.
+pub(super) fn draw(canvas: &mut Canvas, timeline: &Timeline, span: Span, y: f64) {
+    let left = span.start + 12.0;
+    canvas.line("axis", Point { x: left, y }, Point { x: span.end, y });
     if !timeline.has_time() {
         canvas.text("tick", Point { x: left, y: y + 18.0 }, "no clock: the events in their order");
         return;
     }
     let ticks = timeline.ticks(SPACING);
     let scale = Scale::of(&ticks.iter().map(|&(at, _)| at).collect::<Vec<_>>());
-    for (index, &(at, x)) in ticks.iter().enumerate() {
-        canvas.line("axis", Point { x, y }, Point { x, y: y + 5.0 });
-        let unit = if index == 0 { format!(" {}", scale.unit) } else { String::new() };
-        canvas.text("tick middle", Point { x, y: y + 18.0 }, &format!("{}{unit}", scale.show(at)));
-    }
-    for cut in &timeline.breaks {
-        let middle = (cut.start + cut.end) / 2.0;
-        let text = format!("+{}", time::span(cut.silence));
-        if text_width(&text, 11.0) < cut.end - cut.start + 24.0 {
-            canvas.text("silence middle", Point { x: middle, y: y + 18.0 }, &text);
+    let mut taken: Vec<(f64, f64)> = Vec::new();
+    for (at, x) in ticks {
+        let unit = if taken.is_empty() { format!(" {}", scale.unit) } else { String::new() };
+        let text = format!("{}{unit}", scale.show(at));
+        let half = text_width(&text, LETTERS) / 2.0;
+        let free = taken.last().map_or(span.start, |(_, end)| *end + GAP);
+        if x - half < free || x + half > span.end {
+            continue;
         }
+        canvas.line("axis", Point { x, y }, Point { x, y: y + 5.0 });
+        canvas.text("tick middle", Point { x, y: y + 18.0 }, &text);
+        taken.push((x - half, x + half));
+    }
+    for cut in timeline.breaks.iter().filter(|cut| span.has(cut.start)) {
+        let text = format!("+{}", time::span(cut.silence));
+        let half = text_width(&text, LETTERS) / 2.0;
+        let middle = ((cut.start + cut.end) / 2.0).min(span.end - half).max(span.start + half);
+        let collides = |(start, end): &(f64, f64)| middle - half < end + GAP && start - GAP < middle + half;
+        // Beside the named times if there is room, else below them.
+        let down = if taken.iter().any(collides) { 31.0 } else { 18.0 };
+        canvas.text("silence middle", Point { x: middle, y: y + down }, &text);
     }
 }
 
-/// Tears the picture apart where a silence was cut out.
-pub(super) fn draw_breaks(canvas: &mut Canvas, timeline: &Timeline, top: f64, bottom: f64) {
-    for cut in &timeline.breaks {
+/// Tears a row apart where a silence was cut out.
+pub(super) fn draw_breaks(canvas: &mut Canvas, timeline: &Timeline, span: Span, (top, bottom): (f64, f64)) {
+    for cut in timeline.breaks.iter().filter(|cut| span.meets(cut.start, cut.end)) {
         let middle = (cut.start + cut.end) / 2.0;
         let half = ((cut.end - cut.start) / 2.0 - 8.0).clamp(1.0, 11.0);
         let left = torn_edge(middle - half, top, bottom);

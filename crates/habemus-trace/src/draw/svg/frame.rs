@@ -56,6 +56,11 @@ impl Frame {
         self.last + 34.0
     }
 
+    /// How far it is from one row of a wide picture to the next.
+    pub(super) fn row(&self) -> f64 {
+        self.axis() + 44.0 - self.lanes
+    }
+
     pub(super) fn axis(&self) -> f64 {
         self.bottom() + 14.0
     }

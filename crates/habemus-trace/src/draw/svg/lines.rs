@@ -4,6 +4,7 @@ use habemus::Status;
 
 use super::canvas::{Canvas, Point};
 use super::legend::Sign;
+use super::spans::Span;
 use super::timeline::Timeline;
 use crate::draw::scene::{Condition, Life, Scene};
 
@@ -45,8 +46,9 @@ impl Lifeline {
             .flatten()
     }
 
-    pub(super) fn draw(&self, canvas: &mut Canvas) {
+    pub(super) fn draw(&self, canvas: &mut Canvas, span: Span) {
         for &Stretch { start, end, condition } in &self.stretches {
+            let Some((start, end)) = span.cut(start, end) else { continue };
             let (from, to) = (Point { x: start, y: self.y }, Point { x: end, y: self.y });
             let mut block = |class: &str, height: f64, round: f64| {
                 canvas.rectangle(class, from.shifted(0.0, -height / 2.0), end - start, height, round);

@@ -6,6 +6,7 @@ use super::arrows::{cross, head};
 use super::canvas::{Canvas, Point, shortened, text_width};
 use super::legend::Sign;
 use super::place::{Room, Spot};
+use super::spans::Span;
 use super::timeline::Timeline;
 use crate::Happening;
 use crate::draw::scene::Scene;
@@ -102,14 +103,14 @@ impl Pin {
         self.spot.is_some()
     }
 
-    pub(super) fn draw(&self, canvas: &mut Canvas) {
-        if has_sign(self.mark) {
+    pub(super) fn draw(&self, canvas: &mut Canvas, span: Span) {
+        if has_sign(self.mark) && span.meets(self.at.x - 10.0, self.at.x + 10.0) {
             canvas.group(&self.tooltip, |canvas| draw_sign(canvas, self.mark, self.at));
         }
     }
 
-    pub(super) fn draw_label(&self, canvas: &mut Canvas) {
-        if let Some(spot) = &self.spot {
+    pub(super) fn draw_label(&self, canvas: &mut Canvas, span: Span) {
+        if let Some(spot) = self.spot.as_ref().filter(|spot| span.has(spot.base.x)) {
             let class = match self.mark {
                 Mark::Crash => "words middle bad",
                 _ => "words middle",

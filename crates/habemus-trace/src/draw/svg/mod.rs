@@ -11,6 +11,7 @@ mod marks;
 mod network;
 mod place;
 mod sketch;
+mod spans;
 mod style;
 mod timeline;
 
@@ -24,6 +25,7 @@ use legend::{Legend, Sign};
 use lines::Lifeline;
 use marks::Pin;
 use sketch::Sketch;
+use spans::Span;
 
 /// Draws the scene.
 pub(super) fn render(scene: &Scene<'_>) -> String {
@@ -43,11 +45,12 @@ struct Picture<'s> {
 impl Picture<'_> {
     fn draw(mut self) -> String {
         let violations = headings::violations(self.scene);
-        let right = self.sketch.right;
+        let right = self.sketch.page_right(&self.frame).max(headings::width(self.scene) + BORDER);
         self.note_signs();
         let kinds = arrows::kinds(self.scene);
         let legend = Legend::new(&self.used, &kinds, right - BORDER);
-        let below = self.frame.axis() + 50.0;
+        let spans = self.sketch.spans.clone();
+        let below = self.frame.axis() + (spans.len() - 1) as f64 * self.frame.row() + 50.0;
         let notes: Vec<String> =
             violations.iter().flat_map(|text| wrap(text, 12.5, right - BORDER)).collect();
         let after_notes = below + if notes.is_empty() { 0.0 } else { notes.len() as f64 * 18.0 + 10.0 };
@@ -56,14 +59,39 @@ impl Picture<'_> {
 
         self.begin(width, height, &violations);
         headings::draw(&mut self.canvas, self.scene, Point { x: BORDER, y: BORDER });
-        self.lines();
-        self.messages();
+        match spans.as_slice() {
+            [only] => self.row(*only),
+            rows => rows.iter().enumerate().for_each(|(index, span)| self.row_of_many(index, *span)),
+        }
         for (index, note) in notes.iter().enumerate() {
             self.canvas.text("violation", Point { x: BORDER, y: below + index as f64 * 18.0 }, note);
         }
         legend.draw(&mut self.canvas, Point { x: BORDER, y: after_notes });
         self.canvas.raw("</svg>");
         self.canvas.finish()
+    }
+
+    /// One of several rows: its part of the whole is seen as through a window.
+    fn row_of_many(&mut self, index: usize, span: Span) {
+        let (top, height) = (self.frame.lanes, self.frame.row());
+        let down = number(index as f64 * height);
+        let [x, y, start, width, height] =
+            [self.frame.left - 12.0, top, span.start, span.width(), height].map(number);
+        self.canvas.raw(&format!(r#"<g transform="translate(0 {down})">"#));
+        self.names();
+        self.canvas.raw(&format!(
+            r#"<svg x="{x}" y="{y}" width="{width}" height="{height}" viewBox="{start} {y} {width} {height}">"#
+        ));
+        self.lines(span);
+        self.messages(span);
+        self.canvas.raw("</svg>\n</g>");
+    }
+
+    /// The only row.
+    fn row(&mut self, span: Span) {
+        self.names();
+        self.lines(span);
+        self.messages(span);
     }
 
     fn begin(&mut self, width: f64, height: f64, violations: &[String]) {
@@ -77,40 +105,44 @@ impl Picture<'_> {
         self.canvas.raw(&format!(r#"<rect class="ground" width="{width}" height="{height}" rx="10"/>"#));
     }
 
-    /// The lines of the processes, and behind them what happens to all of them.
-    fn lines(&mut self) {
-        let (scene, frame, sketch, canvas) = (self.scene, &self.frame, &self.sketch, &mut self.canvas);
-        let (right, bottom) = (sketch.right, frame.bottom());
-        network::draw_violations(canvas, scene, &sketch.timeline, frame.top, bottom, right);
-        let cuts = network::cuts(scene, &sketch.timeline, frame.left);
-        network::draw_cuts(canvas, &cuts, (frame.lanes, frame.top), bottom, right);
-        for (process, id) in scene.processes.iter().enumerate() {
-            let start = Point { x: frame.left - 12.0, y: frame.line(process) };
-            Lifeline::new(scene, &sketch.timeline, process, start, right).draw(canvas);
-            let (name, height) = (id.to_string(), 24.0_f64.min(frame.pitch - 4.0));
+    /// The names of the processes, before their lines.
+    fn names(&mut self) {
+        let (frame, canvas) = (&self.frame, &mut self.canvas);
+        for (process, id) in self.scene.processes.iter().enumerate() {
+            let (y, height) = (frame.line(process), 24.0_f64.min(frame.pitch - 4.0));
             let width = frame.left - 12.0 - BORDER;
-            canvas.rectangle(
-                "pill",
-                Point { x: BORDER, y: start.y - height / 2.0 },
-                width,
-                height,
-                height / 2.0,
-            );
-            canvas.text("name middle", Point { x: BORDER + width / 2.0, y: start.y + 5.0 }, &name);
+            let corner = Point { x: BORDER, y: y - height / 2.0 };
+            canvas.rectangle("pill", corner, width, height, height / 2.0);
+            canvas.text("name middle", Point { x: BORDER + width / 2.0, y: y + 5.0 }, &id.to_string());
         }
-        axis::draw(canvas, &sketch.timeline, (frame.left, right), frame.axis());
-        axis::draw_breaks(canvas, &sketch.timeline, frame.first - 24.0, frame.axis() + 5.0);
     }
 
-    fn messages(&mut self) {
-        let (frame, sketch, canvas) = (&self.frame, &self.sketch, &mut self.canvas);
-        sketch.arrows.iter().for_each(|arrow| arrow.draw(canvas));
-        for dot in marks::dots(self.scene, &sketch.timeline, |process| frame.line(process)) {
-            canvas.circle("dot", dot, 3.0);
+    /// The lines of the processes, and behind them what happens to all of them.
+    fn lines(&mut self, span: Span) {
+        let (scene, frame, sketch, canvas) = (self.scene, &self.frame, &self.sketch, &mut self.canvas);
+        let (right, bottom) = (sketch.right, frame.bottom());
+        network::draw_violations(canvas, scene, &sketch.timeline, (frame.top, bottom), span);
+        let cuts = network::cuts(scene, &sketch.timeline, frame.left);
+        network::draw_cuts(canvas, &cuts, (frame.lanes, frame.top), bottom, span);
+        for process in 0..scene.processes.len() {
+            let start = Point { x: frame.left - 12.0, y: frame.line(process) };
+            Lifeline::new(scene, &sketch.timeline, process, start, right).draw(canvas, span);
         }
-        sketch.pins.iter().for_each(|pin| pin.draw(canvas));
-        sketch.arrows.iter().for_each(|arrow| arrow.draw_label(canvas));
-        sketch.pins.iter().for_each(|pin| pin.draw_label(canvas));
+        axis::draw(canvas, &sketch.timeline, span, frame.axis());
+        axis::draw_breaks(canvas, &sketch.timeline, span, (frame.first - 24.0, frame.axis() + 5.0));
+    }
+
+    fn messages(&mut self, span: Span) {
+        let (frame, sketch, canvas) = (&self.frame, &self.sketch, &mut self.canvas);
+        sketch.arrows.iter().filter(|arrow| arrow.is_in(span)).for_each(|arrow| arrow.draw(canvas));
+        for dot in marks::dots(self.scene, &sketch.timeline, |process| frame.line(process)) {
+            if span.has(dot.x) {
+                canvas.circle("dot", dot, 3.0);
+            }
+        }
+        sketch.pins.iter().for_each(|pin| pin.draw(canvas, span));
+        sketch.arrows.iter().for_each(|arrow| arrow.draw_label(canvas, span));
+        sketch.pins.iter().for_each(|pin| pin.draw_label(canvas, span));
     }
 
     /// Notes all signs that the legend must explain.

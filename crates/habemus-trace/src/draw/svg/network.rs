@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::canvas::{Canvas, Point, shortened, text_width};
+use super::spans::Span;
 use super::timeline::Timeline;
 use crate::Happening;
 use crate::draw::scene::Scene;
@@ -64,27 +65,28 @@ pub(super) fn lanes(scene: &Scene<'_>, timeline: &Timeline) -> usize {
     cuts(scene, timeline, 0.0).iter().map(|cut| cut.lane + 1).max().unwrap_or(0)
 }
 
-/// Draws the bars of the cuts between `top` and `first`, and lines from their ends to the `bottom`.
+/// Draws the bars of the cuts in one row between `top` and `first`, and lines from their ends to the `bottom`.
 pub(super) fn draw_cuts(
     canvas: &mut Canvas,
     cuts: &[Cut],
     (top, first): (f64, f64),
     bottom: f64,
-    right: f64,
+    span: Span,
 ) {
     // In a picture that had to be squeezed there may be less room than lanes; then the last is shared.
     let lowest = ((first - top) / LANE - 1.0).max(0.0);
     for cut in cuts {
-        let corner = Point { x: cut.start, y: top + (cut.lane as f64).min(lowest) * LANE };
-        let end = cut.end.unwrap_or(right);
+        let Some((start, end)) = span.cut(cut.start, cut.end.unwrap_or(f64::INFINITY)) else { continue };
+        let corner = Point { x: start, y: top + (cut.lane as f64).min(lowest) * LANE };
+        let end = end.min(if cut.end.is_none() { span.end } else { end });
         canvas.group(&cut.text, |canvas| {
-            canvas.rectangle("cut", corner, (end - cut.start).max(2.0), LANE - 5.0, 3.0);
-            for edge in [Some(cut.start), cut.end].into_iter().flatten() {
+            canvas.rectangle("cut", corner, (end - start).max(2.0), LANE - 5.0, 3.0);
+            for edge in [Some(cut.start), cut.end].into_iter().flatten().filter(|edge| span.has(*edge)) {
                 canvas.line("cut-edge", Point { x: edge, y: corner.y }, Point { x: edge, y: bottom });
             }
-            let fits = cut.start + 6.0 + text_width(&cut.text, LETTERS) <= right;
-            let (class, x) =
-                if fits { ("cut-words", cut.start + 6.0) } else { ("cut-words end", right - 4.0) };
+            let text = start.max(span.start) + 6.0;
+            let fits = text + text_width(&cut.text, LETTERS) <= span.end;
+            let (class, x) = if fits { ("cut-words", text) } else { ("cut-words end", span.end - 4.0) };
             canvas.text(class, Point { x, y: corner.y + 12.5 }, &cut.text);
         });
     }
@@ -98,14 +100,15 @@ pub(super) fn draw_violations(
     canvas: &mut Canvas,
     scene: &Scene<'_>,
     timeline: &Timeline,
-    top: f64,
-    bottom: f64,
-    right: f64,
+    (top, bottom): (f64, f64),
+    span: Span,
 ) {
-    let mut free = 0.0;
-    if let Some(x) = scene.cycle.and_then(|cycle| timeline.x.get(cycle)) {
+    let mut free = span.start;
+    let (left, right) = (span.start, span.end);
+    let cycle = scene.cycle.and_then(|cycle| timeline.x.get(cycle)).filter(|x| span.has(**x));
+    if let Some(x) = cycle {
         let half = text_width(CYCLE, 13.5) / 2.0;
-        let middle = x.min(right - half).max(half + 4.0);
+        let middle = x.min(right - half).max(left + half + 4.0);
         canvas.group(words::CYCLE, |canvas| {
             canvas.rectangle("band", Point { x: x - 10.0, y: top }, 2.0, bottom - top, 0.0);
             canvas.text("violation middle", Point { x: middle, y: top - 6.0 }, CYCLE);
@@ -117,12 +120,15 @@ pub(super) fn draw_violations(
             continue;
         };
         let x = timeline.x[index];
+        if !span.meets(x - 8.0, x + 8.0) {
+            continue;
+        }
         let text = shortened(&words::plain(&format!("{property} violated")), LONGEST);
         // Bold letters are wider.
         let half = text_width(&text, 13.5) / 2.0;
         canvas.group(&format!("{property} violated: {explanation}"), |canvas| {
             canvas.rectangle("band", Point { x: x - 8.0, y: top }, 16.0, bottom - top, 3.0);
-            let middle = x.min(right - half).max(half + 4.0);
+            let middle = x.min(right - half).max(left + half + 4.0);
             if middle - half >= free {
                 canvas.text("violation middle", Point { x: middle, y: top - 6.0 }, &text);
                 free = middle + half + 8.0;

@@ -45,6 +45,12 @@ impl Room {
         self.solid.push(ConvexShape::rectangle(center, RIGHT, width, height));
     }
 
+    /// A line from top to bottom that no label may cross.
+    pub(super) fn part(&mut self, x: f64) {
+        let (top, bottom) = (Point { x, y: self.top }, Point { x, y: self.bottom });
+        self.solid.push(ConvexShape::new(vec![top, bottom]));
+    }
+
     /// A line that a label should rather not cover.
     pub(super) fn avoid(&mut self, from: Point, to: Point, cost: f64) {
         self.soft.push((ConvexShape::new(vec![from, to]), cost));

@@ -6,13 +6,14 @@ use super::frame::{BORDER, Frame};
 use super::headings;
 use super::marks::{self, Pin};
 use super::place::Room;
+use super::spans::{Span, spans};
 use super::timeline::Timeline;
 use crate::draw::scene::Scene;
 
 /// The picture is at least this wide.
 const NARROWEST: f64 = 560.0;
 /// The part of the picture in which things happen is at most this wide.
-const WIDEST: f64 = 3_200.0;
+const WIDEST: f64 = 9_600.0;
 /// With more arrows than this, nobody could read their labels.
 const CROWDED: usize = 400;
 /// So often the labels are placed anew in another order.
@@ -30,6 +31,8 @@ pub(super) struct Sketch {
     pub(super) arrows: Vec<Arrow>,
     pub(super) pins: Vec<Pin>,
     pub(super) right: f64,
+    /// The rows into which it is cut.
+    pub(super) spans: Vec<Span>,
     missing: usize,
 }
 
@@ -59,6 +62,12 @@ impl Sketch {
         best
     }
 
+    /// Where the widest row ends on the page.
+    pub(super) fn page_right(&self, frame: &Frame) -> f64 {
+        let widest = self.spans.iter().map(|span| span.width()).fold(0.0, f64::max);
+        frame.left - 12.0 + widest
+    }
+
     fn new(scene: &Scene<'_>, frame: &Frame, stretch: f64) -> Sketch {
         let start = frame.left + 26.0;
         let mut timeline = Timeline::new(scene, start, usual_flight(scene, frame), stretch);
@@ -69,11 +78,13 @@ impl Sketch {
         let pending = arrows.iter().any(|arrow| arrow.fate() == Fate::Pending);
         let right = timeline.end + if pending { timeline.flight.max(AFTER) } else { AFTER };
         let right = right.max(headings::width(scene) + BORDER).max(NARROWEST - BORDER);
+        let spans = spans(&timeline, &arrows, frame.left - 12.0, right);
         let mut missing = 0;
         if arrows.len() <= CROWDED {
             let corner = Point { x: frame.left - 8.0, y: frame.first - 32.0 };
             let mut room = Room::new(corner, Point { x: right, y: frame.last + 36.0 });
             arrows.iter().for_each(|arrow| arrow.claim(&mut room));
+            spans.iter().skip(1).for_each(|span| room.part(span.start));
             for process in 0..scene.processes.len() {
                 let y = line(process);
                 room.avoid(Point { x: frame.left, y }, Point { x: right, y }, 4.0);
@@ -83,7 +94,7 @@ impl Sketch {
             missing += pins.iter_mut().map(|pin| pin.place_label(&mut room)).filter(|placed| !placed).count();
             missing += label_arrows(&mut arrows, &room);
         }
-        Sketch { timeline, arrows, pins, right, missing }
+        Sketch { timeline, arrows, pins, right, spans, missing }
     }
 }
 
@@ -111,7 +122,7 @@ fn label_arrows(arrows: &mut Vec<Arrow>, room: &Room) -> usize {
 
 /// How far a message should fly so that its label fits on its arrow.
 fn usual_flight(scene: &Scene<'_>, frame: &Frame) -> f64 {
-    let mut lengths: Vec<f64> = scene.flights.iter().map(|flight| text_width(flight.label, 12.0)).collect();
+    let mut lengths: Vec<f64> = scene.flights.iter().map(|flight| text_width(&flight.words, 12.0)).collect();
     lengths.sort_by(f64::total_cmp);
     let needed = lengths.get(lengths.len() * 3 / 4).map_or(0.0, |length| length + 34.0);
     (needed * needed - frame.pitch * frame.pitch).max(0.0).sqrt().clamp(74.0, 150.0)

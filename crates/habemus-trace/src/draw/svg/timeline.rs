@@ -85,6 +85,12 @@ impl Timeline {
         timeline
     }
 
+    /// Events at these places and nothing else.
+    #[cfg(test)]
+    pub(super) fn at(x: Vec<f64>) -> Timeline {
+        Timeline { x, breaks: Vec::new(), end: 0.0, flight: 0.0, knots: Vec::new() }
+    }
+
     /// How much room a silence gets; a long one is cut out.
     fn width_of(&mut self, silence: u64, scale: f64) -> f64 {
         let width = silence as f64 * scale;

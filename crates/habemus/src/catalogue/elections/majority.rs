@@ -116,7 +116,12 @@ pub(in crate::catalogue) fn build(
     let config = configure(options)?;
     let system: System<Majority> =
         System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
-    let mut setup = Setup { perpetual: true, ..Setup::new(entry, system, None, &shape).term_invariant() };
+    // Where all votes weigh the same, it makes no difference who is who.
+    let weights = &system.config.weights;
+    let all_alike = weights.iter().all(|weight| *weight == weights[0]);
+    let setup = Setup::new(entry, system, None, &shape).term_invariant();
+    let setup = if all_alike { setup.permutation_symmetric() } else { setup };
+    let mut setup = Setup { perpetual: true, ..setup };
     // Whoever hears of no leader stands, whether or not it is told to.
     setup.population.is_sure_to_start = true;
     Ok(setup.into())

@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::{Command, Election, Output};
+use crate::symmetry::{Permutation, PermutationSymmetric};
 use crate::term::{Sort, TermInvariant, TermPart};
 use crate::topology::Complete;
 use crate::{Address, Context, Process, System, Term, Topology};
@@ -212,6 +213,33 @@ impl TermInvariant for Majority {
             }
             TermPart::Timer(Timer::Election | Timer::Loyalty | Timer::Beat) => {}
             TermPart::Stable(stable) => visit(Sort::TERM, &mut stable.term),
+        }
+    }
+}
+
+impl PermutationSymmetric for Majority {
+    /// Whoever misses its leader stands in the order in which they come after it.
+    const MINDS_ORDER: bool = true;
+
+    fn permute(part: TermPart<'_, Self>, permutation: &Permutation<'_>) {
+        let renamed = |address: Option<Address>| address.map(|address| permutation.address(address));
+        match part {
+            TermPart::Process(process) => {
+                process.stable.voted_for = renamed(process.stable.voted_for);
+                process.leader = renamed(process.leader);
+                match &mut process.role {
+                    Role::Follower => {}
+                    Role::Asking { votes } | Role::Candidate { votes } => {
+                        *votes = permutation.addresses(votes);
+                    }
+                    Role::Leader { heard, .. } => {
+                        *heard = heard.iter().map(|(&by, &round)| (permutation.address(by), round)).collect();
+                    }
+                }
+            }
+            TermPart::Message(Message::Resign { heir, .. }) => *heir = permutation.address(*heir),
+            TermPart::Message(_) | TermPart::Timer(_) => {}
+            TermPart::Stable(stable) => stable.voted_for = renamed(stable.voted_for),
         }
     }
 }

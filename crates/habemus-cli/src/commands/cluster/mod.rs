@@ -1,32 +1,34 @@
 //! `habemus cluster`: many nodes on this machine, obeying a console or a scenario file.
 
+mod converse;
+mod dashboard;
+mod prompt;
+
 use std::collections::BTreeMap;
-use std::io::{BufRead, IsTerminal};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use habemus::{ProblemKind, catalogue};
-use habemus_node::cluster::console::{Console, Reply};
+use habemus::catalogue;
 use habemus_node::cluster::play::EndReason;
 use habemus_node::cluster::{self, Blueprint, ClusterError, Program, play};
-use habemus_node::{Facts, NodeReport, SupervisorCommand, certs, facts};
+use habemus_node::{Facts, certs, facts};
 use habemus_report::{Ended, Ending, JudgeError, Report, judge};
 use habemus_scenario::{Expectations, Occasion, Parsed, Scenario, TimeModel, TopologyChoice, units};
-use habemus_trace::Happening;
-use tokio::sync::mpsc;
-use tokio::time::Instant;
 
 use super::draw::{Format, Style};
-use crate::args::SystemFlags;
+use crate::args::{SystemFlags, scenario_file};
 use crate::error::CliError;
-use crate::{Outcome, output, show};
+use crate::{Outcome, interrupt, output, show};
 
 /// Run many nodes on this machine, with a console or a scenario file.
 #[derive(Args)]
 #[command(after_help = "Examples:
-  habemus cluster --processes 5 --algorithm bully
-  printf 'wait leader\\nkill 5\\nwait leader\\nstatus\\n' | habemus cluster --algorithm bully
+  habemus cluster bully
+  habemus cluster majority -n 3 --dashboard
+  printf 'kill 5\\nwait leader\\nstatus\\n' | habemus cluster bully
   habemus cluster exhibits/s1-chang-roberts.toml --draw text
 
 Every node is a process of its own with its own data directory. At the end what they recorded is merged and
@@ -34,11 +36,15 @@ checked by the same monitors as in the simulator.")]
 #[command(mut_arg("processes", |arg| arg.help("How many nodes; their identifiers are 1 to N [default: 5]")))]
 #[command(mut_arg("detector", |arg| arg.help(DETECTOR_HELP)))]
 pub(crate) struct Cluster {
-    /// A scenario file to play; without one, words come from standard input (`help` shows them).
-    #[arg(value_name = "FILE", conflicts_with_all = ["algorithm", "processes", "ids"])]
-    file: Option<PathBuf>,
-    /// The algorithm (`habemus list` shows them).
-    #[arg(long, value_name = "NAME", required_unless_present = "file", help_heading = "System")]
+    /// An algorithm (`habemus list`), with a console; or a scenario file to play.
+    #[arg(
+        value_name = "ALGORITHM|FILE",
+        required_unless_present = "algorithm",
+        conflicts_with = "algorithm"
+    )]
+    what: Option<String>,
+    /// The algorithm, as before the other flags.
+    #[arg(long, value_name = "NAME", hide = true)]
     algorithm: Option<String>,
     #[command(flatten)]
     system: SystemFlags,
@@ -54,7 +60,7 @@ pub(crate) struct Cluster {
     #[arg(long, value_name = "FACTOR", help_heading = "Run")]
     slower: Option<f64>,
     /// Expect nothing of the scenario but what the algorithm promises.
-    #[arg(long, requires = "file", help_heading = "Run")]
+    #[arg(long, help_heading = "Run")]
     unjudged: bool,
     /// How long a system that never rests is left in peace before it is judged.
     #[arg(long, value_name = "TIME", default_value = "3s", help_heading = "Run")]
@@ -62,6 +68,9 @@ pub(crate) struct Cluster {
     /// How long a scenario may take in all.
     #[arg(long, value_name = "TIME", default_value = "120s", help_heading = "Run")]
     patience: String,
+    /// Show the nodes, who leads or holds, their links and messages, and take faults by keys.
+    #[arg(long, help_heading = "Run")]
+    dashboard: bool,
 
     /// Write the merged trace to a file, as JSON lines.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -86,7 +95,9 @@ const USUAL_NODES: u64 = 5;
 
 impl Cluster {
     pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
-        let parsed = self.file.as_ref().map(habemus_scenario::read).transpose()?;
+        let stop = &*interrupt::flag();
+        let parsed = self.file().map(habemus_scenario::read).transpose()?;
+        self.refuse_what_makes_no_sense(parsed.is_some())?;
         let mut scenario = self.scenario(parsed.as_ref())?;
         if self.unjudged {
             scenario.expect = Expectations::default();
@@ -94,14 +105,14 @@ impl Cluster {
         let wrong = |error| CliError::from_run(error, parsed.as_ref());
         let locks = habemus_report::scenarios_of_locks(&scenario).map_err(wrong)?;
         let report = if locks.is_empty() {
-            self.play(scenario.clone(), parsed.as_ref(), self.data.as_deref())?
+            self.play(scenario.clone(), parsed.as_ref(), self.data.as_deref(), stop)?
         } else {
-            refuse_luck(&scenario)?;
+            refuse_luck(&scenario, stop)?;
             let mut reports = BTreeMap::new();
             for (name, own) in locks {
                 let data = self.data.as_ref().map(|data| data.join(&name));
-                let report = self.play(own, parsed.as_ref(), data.as_deref())?;
-                let interrupted = report.stop == interrupted().stop;
+                let report = self.play(own, parsed.as_ref(), data.as_deref(), stop)?;
+                let interrupted = report.stop == INTERRUPTED;
                 reports.insert(name, report);
                 if interrupted {
                     break;
@@ -113,12 +124,44 @@ impl Cluster {
         Ok(super::run::outcome(&report))
     }
 
+    /// What it is about: an algorithm, or the path of a file.
+    fn named(&self) -> &str {
+        self.what.as_deref().or(self.algorithm.as_deref()).unwrap_or_default()
+    }
+
+    /// The scenario file, if one is meant.
+    fn file(&self) -> Option<PathBuf> {
+        if self.algorithm.is_some() { None } else { scenario_file(self.named()) }
+    }
+
+    fn refuse_what_makes_no_sense(&self, plays_a_file: bool) -> Result<(), CliError> {
+        if plays_a_file && self.system.names_processes() {
+            let help = "change it in the file, or give an algorithm instead of a file";
+            return Err(CliError::help("the file says which processes there are", help));
+        }
+        if plays_a_file && self.dashboard {
+            let help = "give an algorithm instead of a file: habemus cluster bully --dashboard";
+            return Err(CliError::help("--dashboard takes faults by keys, and a file has its own", help));
+        }
+        if self.unjudged && !plays_a_file {
+            let help = "leave --unjudged out: a console expects nothing but what the algorithm promises";
+            return Err(CliError::help("--unjudged is about what a scenario file expects", help));
+        }
+        let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        if self.dashboard && !is_terminal {
+            let help = "leave --dashboard out, and say words on standard input (help shows them)";
+            return Err(CliError::help("--dashboard needs a terminal", help));
+        }
+        Ok(())
+    }
+
     /// Plays a scenario about one lock, or about none, on nodes of its own.
     fn play(
         &self,
         scenario: Scenario,
         parsed: Option<&Parsed>,
         data: Option<&Path>,
+        stop: &AtomicBool,
     ) -> Result<Report, CliError> {
         let wrong = |error| CliError::from_run(error, parsed);
         let drawn = habemus_report::with_drawn_faults(&scenario);
@@ -128,12 +171,12 @@ impl Cluster {
         let facts = facts(&request).map_err(|error| wrong(error.into()))?;
         habemus_report::know_kinds(&scenario, &facts.kinds).map_err(wrong)?;
         check(&scenario, &facts)?;
-        refuse_luck(&scenario)?;
+        refuse_luck(&scenario, stop)?;
         let directory = Directory::new(data)?;
         let blueprint = self.blueprint(&scenario, &facts, &directory.path)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (trace, ending, unmet) =
-            runtime.block_on(self.run_nodes(blueprint, &scenario, &facts, parsed))?;
+            runtime.block_on(self.run_nodes(blueprint, &scenario, &facts, parsed, stop))?;
         let report = judge(&request, &scenario.expect, trace, &ending);
         let report = report.map_err(|error| match error {
             JudgeError::Run(error) => wrong(error),
@@ -149,7 +192,7 @@ impl Cluster {
         }
         let mut scenario = match parsed {
             Some(parsed) => parsed.scenario.clone(),
-            None => Scenario { algorithm: self.algorithm.clone().unwrap_or_default(), ..Scenario::default() },
+            None => Scenario { algorithm: self.named().to_owned(), ..Scenario::default() },
         };
         let entry = match parsed {
             // Errors of a file point into it.
@@ -228,7 +271,7 @@ impl Cluster {
     fn slower(&self, scenario: &Scenario) -> f64 {
         match self.slower {
             Some(slower) => slower,
-            None if self.file.is_some() => play::slowness(scenario),
+            None if self.file().is_some() => play::slowness(scenario),
             None => 1.0,
         }
     }
@@ -239,6 +282,7 @@ impl Cluster {
         scenario: &Scenario,
         facts: &Facts,
         parsed: Option<&Parsed>,
+        stop: &AtomicBool,
     ) -> Result<(habemus_trace::Trace, Ending, Vec<String>), CliError> {
         let time = |name: &str, text: &str| {
             units::parse_duration(text).map_err(|error| CliError::new(format!("--{name}: {error}")))
@@ -246,7 +290,11 @@ impl Cluster {
         let limits =
             play::Limits { peace: time("peace", &self.peace)?, patience: time("patience", &self.patience)? };
         let dead = play::dead_from_the_beginning(scenario);
-        let mut cluster = cluster::Cluster::start(blueprint, &dead).await?;
+        let started = tokio::select! {
+            started = cluster::Cluster::start(blueprint, &dead) => started?,
+            () = asked_to_stop(stop) => return Err(CliError::Interrupted),
+        };
+        let mut cluster = started;
         let mut unmet = Vec::new();
         let ending = if parsed.is_some() {
             let played = play::play(&mut cluster, scenario, facts.perpetual, limits);
@@ -254,29 +302,21 @@ impl Cluster {
                 played = played => {
                     let play::Played { reason, unmet: lines } = played?;
                     unmet = lines;
-                    Ending {
+                    Some(Ending {
                         stop: reason.words().to_owned(),
                         ended: ended(reason),
                         time: cluster.elapsed().as_nanos() as u64,
-                    }
+                    })
                 }
-                _ = tokio::signal::ctrl_c() => interrupted(),
+                () = asked_to_stop(stop) => None,
             }
         } else {
-            cluster.begin();
-            if facts.problem == ProblemKind::Election {
-                for id in scenario.ids.clone() {
-                    cluster.tell(
-                        id,
-                        SupervisorCommand::Command { word: "elect".to_owned(), name: String::new() },
-                    );
-                }
-            }
             tokio::select! {
-                ending = converse(&mut cluster, facts) => ending?,
-                _ = tokio::signal::ctrl_c() => interrupted(),
+                ending = converse::converse(&mut cluster, facts, self.dashboard) => Some(ending?),
+                () = asked_to_stop(stop) => None,
             }
         };
+        let ending = ending.unwrap_or_else(|| interrupted(cluster.elapsed()));
         let trace = cluster.trace(scenario.title.as_deref())?;
         cluster.end().await;
         Ok((trace, ending, unmet))
@@ -315,8 +355,18 @@ fn ended(reason: EndReason) -> Ended {
     }
 }
 
-fn interrupted() -> Ending {
-    Ending { stop: "it was interrupted".to_owned(), ended: Ended::Interrupted, time: 0 }
+/// What is said of a run that Ctrl-C ended.
+const INTERRUPTED: &str = "it was interrupted";
+
+fn interrupted(after: Duration) -> Ending {
+    Ending { stop: INTERRUPTED.to_owned(), ended: Ended::Interrupted, time: after.as_nanos() as u64 }
+}
+
+/// Waits for Ctrl-C.
+async fn asked_to_stop(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 /// What real nodes cannot do.
@@ -346,11 +396,14 @@ fn check(scenario: &Scenario, facts: &Facts) -> Result<(), CliError> {
 const OTHER_SEEDS: u64 = 20;
 
 /// Chance has no seed on real nodes, so nobody can expect of them what came about by the luck of one.
-fn refuse_luck(scenario: &Scenario) -> Result<(), CliError> {
+fn refuse_luck(scenario: &Scenario, stop: &AtomicBool) -> Result<(), CliError> {
     if scenario.expect == Expectations::default() {
         return Ok(());
     }
     let unlucky = |seed: &u64| {
+        if stop.load(Ordering::Relaxed) {
+            return false;
+        }
         let other = Scenario { seed: scenario.seed.wrapping_add(*seed), ..scenario.clone() };
         habemus_sim::run(&other, false).is_ok_and(|report| !report.succeeded())
     };
@@ -359,6 +412,7 @@ fn refuse_luck(scenario: &Scenario) -> Result<(), CliError> {
         return Ok(());
     }
     match (1..=OTHER_SEEDS).filter(unlucky).count() {
+        _ if stop.load(Ordering::Relaxed) => Err(CliError::Interrupted),
         0 => Ok(()),
         count => Err(CliError::help(
             format!(
@@ -368,63 +422,6 @@ fn refuse_luck(scenario: &Scenario) -> Result<(), CliError> {
             "--unjudged runs it all the same and checks only what the algorithm promises",
         )),
     }
-}
-
-/// Obeys standard input until it ends.
-async fn converse(cluster: &mut cluster::Cluster, facts: &Facts) -> Result<Ending, CliError> {
-    let at_a_terminal = std::io::stdin().is_terminal();
-    let (lines, mut said) = mpsc::channel::<String>(1);
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines() {
-            let Ok(line) = line else { break };
-            if lines.blocking_send(line).is_err() {
-                break;
-            }
-        }
-    });
-    let console = Console::new(facts.problem, facts.commands);
-    if at_a_terminal {
-        output::print(&format!("{} nodes are up; help shows what can be said", cluster.ids().len()))?;
-    }
-    let (mut failed, mut obeyed) = (false, false);
-    loop {
-        let soon = Instant::now() + Duration::from_millis(200);
-        tokio::select! {
-            line = said.recv() => {
-                let Some(line) = line else { break };
-                obeyed |= !line.trim().is_empty();
-                match console.obey(cluster, &line).await? {
-                    Reply::Done(text) if text.is_empty() => {}
-                    Reply::Done(text) => output::print(&text)?,
-                    Reply::Wrong(text) => {
-                        failed = true;
-                        anstream::eprintln!("{line}: {text}");
-                    }
-                    Reply::Quit => break,
-                }
-            }
-            report = cluster.attend(soon) => {
-                if let (Some((id, NodeReport::Record { name, record })), true) = (report?, at_a_terminal)
-                    && let Happening::Output { label, .. } = record.what
-                {
-                    let of = if name.is_empty() { String::new() } else { format!(" ({name})") };
-                    output::print(&format!("  {id} {label}{of}"))?;
-                }
-            }
-        }
-    }
-    // A script that could not be followed has not shown what it was written for.
-    if failed && !at_a_terminal {
-        return Err(CliError::new("not everything on standard input could be done"));
-    }
-    // Where nobody said anything, nothing was shown: that is neither right nor wrong.
-    let (stop, ended) = if obeyed || at_a_terminal {
-        ("the console was closed", Ended::AsAsked)
-    } else {
-        ("standard input was empty", Ended::AtALimit)
-    };
-    let time = cluster.elapsed().as_nanos() as u64;
-    Ok(Ending { stop: stop.to_owned(), ended, time })
 }
 
 /// Where the nodes live.
