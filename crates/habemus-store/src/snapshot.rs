@@ -21,7 +21,10 @@ use crate::time::ClusterTime;
 /// The form of what is written. Whoever changes the form changes this number.
 const FORM: u32 = 2;
 
-/// The same, with users and roles behind it: where there are none, earlier versions can read it, too.
+/// The form before, which did not say since when anybody stands in a queue.
+const FORM_WITHOUT_STANDS: u32 = 1;
+
+/// The same as now, with users and roles behind it: where there are none, earlier versions can read it, too.
 const FORM_WITH_AUTH: u32 = 3;
 
 /// Why bytes are no store.
@@ -88,12 +91,17 @@ impl Store {
         let damaged = |what: &str| SnapshotError::Damaged(what.to_owned());
         let (form, rest) = bytes.split_first_chunk().ok_or_else(|| damaged("it is too short"))?;
         let form = u32::from_le_bytes(*form);
-        if ![FORM, FORM_WITH_AUTH].contains(&form) {
-            return Err(SnapshotError::Form(form));
-        }
         let bad = |error: postcard::Error| damaged(&error.to_string());
-        let (written, rest): (Written, _) = postcard::take_from_bytes(rest).map_err(bad)?;
-        let auth = if form == FORM { Auth::default() } else { postcard::from_bytes(rest).map_err(bad)? };
+        let (written, auth): (Written, Auth) = match form {
+            // Nothing is known of anybody: an empty list stands at the end.
+            FORM_WITHOUT_STANDS => {
+                let written = [rest, &[0]].concat();
+                (postcard::from_bytes(&written).map_err(bad)?, Auth::default())
+            }
+            FORM => (postcard::from_bytes(rest).map_err(bad)?, Auth::default()),
+            FORM_WITH_AUTH => postcard::from_bytes(rest).map_err(bad)?,
+            other => return Err(SnapshotError::Form(other)),
+        };
         if written.keys.iter().any(|(_, versions)| !versions.is_sorted_by(|one, next| one.since < next.since))
         {
             return Err(damaged("the versions of a key are out of order"));

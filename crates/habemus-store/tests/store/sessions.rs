@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use habemus_store::{Answer, Command, Given, Put, Revision, SessionId, StoreError};
+use habemus_store::{Answer, Command, Given, Put, Revision, SessionId, Store, StoreError};
 
 use crate::support::*;
 
@@ -32,6 +32,18 @@ fn a_session_that_has_ended_is_not_revived() {
     let renewed = store.apply(at(10), Command::RenewSessions(vec![SessionId(1)]));
     assert_eq!(renewed.ended, [SessionId(1)], "its time was over before the renewal came");
     assert_eq!(renewed.answer, Ok(Answer::Renewed(vec![(SessionId(1), None)])));
+}
+
+#[test]
+fn what_the_first_version_wrote_is_still_read() {
+    let mut store = store_with(1);
+    let attached = Put { session: Given::New(Some(SessionId(1))), ..Put::new("key", "value") };
+    done(store.apply(at(1), Command::Put(attached)));
+    let now = store.to_bytes();
+    // It had neither who stands in queues, of whom there is nobody, nor its place.
+    let (_, written) = now.split_first_chunk::<4>().expect("it begins with its form");
+    let first = [&1u32.to_le_bytes(), &written[..written.len() - 1]].concat();
+    assert_eq!(Store::from_bytes(&first).as_ref(), Ok(&store));
 }
 
 #[test]
