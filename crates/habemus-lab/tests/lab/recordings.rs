@@ -32,7 +32,7 @@ fn a_run_is_exported_as_pictures() {
     bench.end();
     assert!(bench.file("svg").starts_with("<svg"));
     assert!(bench.file("mermaid").contains("sequenceDiagram"));
-    assert!(bench.file("shiviz").contains("Election(17)"));
+    assert!(bench.file("shiviz").contains("Election 17"));
     assert!(bench.ask(&json!({ "wish": "file", "format": "clay" }))["error"].is_string());
 }
 

@@ -38,7 +38,7 @@ fn a_session_that_has_ended_is_not_revived() {
 fn what_the_first_version_wrote_is_still_read() {
     let mut store = store_with(1);
     let attached = Put { session: Given::New(Some(SessionId(1))), ..Put::new("key", "value") };
-    done(store.apply(at(1), Command::Put(attached)));
+    store.apply(at(1), Command::Put(attached)).answer.expect("its session is there");
     let now = store.to_bytes();
     // It had neither who stands in queues, of whom there is nobody, nor its place.
     let (_, written) = now.split_first_chunk::<4>().expect("it begins with its form");
