@@ -20,6 +20,7 @@ mod lock;
 mod maintenance;
 mod metrics;
 mod others;
+mod parts;
 mod peers;
 mod queues;
 mod quota;

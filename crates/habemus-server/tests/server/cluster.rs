@@ -233,6 +233,11 @@ async fn members_are_added_promoted_and_removed_while_clients_work() {
     let leader = trio.leader().await;
     let follower = (leader + 1) % 3;
     put(&trio.member(leader).channel().await, "before", "1").await.expect("somebody leads");
+    // So much that what the new one is brought comes in several parts.
+    let wide: String = ('a'..='z').cycle().take(1_000_000).collect();
+    for number in 0..5 {
+        put(&trio.member(leader).channel().await, &format!("wide{number}"), &wide).await.expect("it fits");
+    }
     let peer = &free_addresses(1)[0];
     let (data, url) = (trio.directory.join("d"), format!("http://{peer}"));
     let join =
@@ -258,6 +263,10 @@ async fn members_are_added_promoted_and_removed_while_clients_work() {
     let known = members(trio.member(leader)).await.into_iter().find(|member| member.id == id);
     assert!(known.is_some_and(|member| !member.is_learner), "it has a vote");
     assert_eq!(get(&newcomer.channel().await, "before").await.count, 1);
+    for number in 0..5 {
+        let found = get(&newcomer.channel().await, &format!("wide{number}")).await;
+        assert!(found.kvs[0].value == wide.as_bytes(), "{number}");
+    }
     put_in_the_end(&newcomer, "through", "1").await;
 
     // With two of four down nothing goes; so it counts.
