@@ -8,6 +8,7 @@ mod config;
 mod convert;
 mod door;
 mod election;
+mod endpoint;
 mod engine;
 mod gateway;
 mod handle;

@@ -20,6 +20,7 @@ use tokio_rustls::TlsStream;
 use tokio_util::codec::{Framed, LengthDelimitedCodec};
 use tokio_util::either::Either;
 
+use crate::endpoint::Endpoint;
 use crate::engine::{Input, View};
 use crate::handle::{Freshness, Handle};
 use crate::others::{BadDisk, Life, Others};
@@ -196,8 +197,8 @@ async fn dial(address: &str, tls: &Keeper) -> io::Result<Stream> {
     match tls {
         None => Ok(Either::Left(stream)),
         Some(tls) => {
-            let host = stream.peer_addr()?.ip();
-            Ok(Either::Right(tls.connect(host, stream).await?.into()))
+            let endpoint: Endpoint = address.parse().map_err(io::Error::other)?;
+            Ok(Either::Right(tls.connect(endpoint.server_name(), stream).await?.into()))
         }
     }
 }
