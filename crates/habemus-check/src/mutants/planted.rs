@@ -48,6 +48,10 @@ fn leased(lock: &'static str) -> Model {
     model(lock, 2).option("lease", "10ms").with(timed)
 }
 
+fn service(processes: u64) -> Model {
+    model("service", processes).option("ttl", "10ms")
+}
+
 /// The mutants of the catalogue, each with a model that catches it.
 pub fn planted() -> Vec<Planted> {
     let timely = |setting: &mut Setting| setting.timers = Timers::MessagesFirst;
@@ -131,6 +135,17 @@ pub fn planted() -> Vec<Planted> {
                 },
             ),
         ),
+        ("mutant-no-grace", "EM1", service(2).option("keep-alive", "false").with(timed)),
+        (
+            "mutant-reuses-token",
+            "fencing",
+            service(2).with(crash_and_recover).with(|setting| setting.faulty = vec![Address(0)]),
+        ),
+        (
+            "mutant-unlocks-any",
+            "EM1",
+            service(3).with(timely).with(|setting| setting.budget.duplications = 1),
+        ),
         ("mutant-own-value", "agreement", model("flood-set", 3).all_start().with(crash)),
         (
             "mutant-trusts-commander",
@@ -171,7 +186,7 @@ pub fn planted() -> Vec<Planted> {
 }
 
 /// Mutants that no small model catches, why, and where they are caught instead.
-pub const ELSEWHERE: [(&str, &str); 3] = [
+pub const ELSEWHERE: [(&str, &str); 4] = [
     // Theorem 5.3 fails, a bound on candidates: unit tests of the algorithm watch it.
     ("capture-async", "mutant-no-check"),
     // A process that comes back for ever leads for ever; the checker's faults end. The simulator shows it.
@@ -180,4 +195,7 @@ pub const ELSEWHERE: [(&str, &str); 3] = [
     // three processes nothing is broken in the first six million states. Unit tests of the algorithm catch
     // it.
     ("paxos", "mutant-unbound-acceptance"),
+    // A waiter must outlast its session while the holder renews its own, and whoever waits behind it asks for ever, with
+    // ever new tickets: no run comes to rest or back to where it was. The simulator shows it.
+    ("service", "mutant-keeps-waiter"),
 ];
