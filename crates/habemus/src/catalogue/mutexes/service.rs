@@ -97,7 +97,7 @@ pub(in crate::catalogue) fn build(
         variant: options.choice("variant", &variants)?.unwrap_or_default(),
     };
     let system: System<Service> = System::new(Complete::new(request.ids.len()), request.ids.clone(), config)?;
-    Ok(Setup::new(entry, system, None, &shape).into())
+    Ok(Setup::new(entry, system, None, &shape).term_invariant().into())
 }
 
 /// The first process keeps the log; one other, or all others, enter once.
