@@ -45,6 +45,8 @@ enum Command {
     Run(Box<commands::run::Run>),
     /// Run the same scenario under thousands of seeds, on all cores.
     Sweep(Box<commands::sweep::Sweep>),
+    /// Run two algorithms under the same circumstances, side by side.
+    Compare(Box<commands::compare::Compare>),
     /// Check every run of a small system.
     Check(Box<commands::check::Check>),
     /// Check every algorithm under every kind of fault.
@@ -139,6 +141,7 @@ fn main() -> ExitCode {
         Command::Exercise(solve) => solve.execute(),
         Command::Run(run) => run.execute(),
         Command::Sweep(sweep) => sweep.execute(),
+        Command::Compare(compare) => compare.execute(),
         Command::Check(check) => check.execute(),
         Command::Guarantees(guarantees) => guarantees.execute(),
         Command::Mutants(mutants) => mutants.execute(),
