@@ -14,4 +14,5 @@ mod peer;
 mod random_faults;
 mod refusals;
 mod signatures;
+mod stalled_disk;
 mod surroundings;
