@@ -1,6 +1,7 @@
 //! Real processes: nodes that are killed, stopped and restarted.
 
 mod bench;
+mod bounds;
 mod catalogue;
 mod configuration;
 mod faults;
