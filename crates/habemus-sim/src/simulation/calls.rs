@@ -75,7 +75,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                 self.observer.dropped(self.now, from, to, &stamp, Dropped::Loss);
             }
             (_, message) => {
-                self.happen_on_call(message);
+                self.happen(message);
             }
         }
     }
@@ -105,7 +105,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         if self.is_synchronous() {
             self.now = due;
         }
-        self.happen_on_call(timer);
+        self.happen(timer);
     }
 
     /// Why a message that arrives at `due`, where the next event comes at `next`, cannot be treated so now.
