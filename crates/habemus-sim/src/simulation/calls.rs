@@ -70,6 +70,9 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         if self.is_synchronous() {
             self.now = due;
         }
+        if let (MessageFate::Duplicate, Pending::Deliver { stamp, .. }) = (fate, &message) {
+            self.observer.duplicated(stamp);
+        }
         match (fate, message) {
             (MessageFate::Lose, Pending::Deliver { from, to, stamp, .. }) => {
                 self.observer.dropped(self.now, from, to, &stamp, Dropped::Loss);

@@ -232,6 +232,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             }
             Fate::Arrives(at) => self.post(at, from, to, message, stamp),
             Fate::Twice(first, second) => {
+                self.observer.duplicated(&stamp);
                 self.post(first, from, to, message.clone(), stamp.clone());
                 self.post(second, from, to, message, stamp);
             }

@@ -77,6 +77,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         if fate == MessageFate::Duplicate {
             let copy = Waiting { link, message: message.clone(), stamp: stamp.clone() };
             stage.messages.insert(index, copy);
+            self.observer.duplicated(&stamp);
         }
         if fate == MessageFate::Lose {
             self.observer.dropped(self.now, from, to, &stamp, Dropped::Loss);
