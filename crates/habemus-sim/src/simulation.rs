@@ -303,6 +303,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                 _ => end,
             };
             let mut fetched = 0;
+            let mut calm = self.is_calm();
             while let Some((time, pending)) = self.queue.pop(horizon) {
                 if far_apart {
                     if fetched > 0 {
@@ -312,7 +313,8 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                     }
                 }
                 let before = std::mem::replace(&mut self.now, time);
-                if !self.happen(pending) {
+                let happened = if calm { self.happen_calmly(pending) } else { self.happen(pending) };
+                if !happened {
                     // A timer that was cancelled or replaced is nothing that happens.
                     self.now = before;
                     continue;
@@ -326,6 +328,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                         return Stop::Interrupted;
                     }
                     self.play_counted(last);
+                    calm = self.is_calm();
                     look_up = self.next_look_up(last);
                 }
                 if until_agreed && self.script_is_over() && self.observer.agreed() {
