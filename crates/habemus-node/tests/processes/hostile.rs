@@ -42,6 +42,25 @@ async fn many_frames_and_then_garbage_on_two_connections_do_not_hang_the_engine(
     timeout(LONG, node.stop()).await.expect("it hears that it is to stop").unwrap();
 }
 
+/// Well-formed messages that name a process at the address 35, of three.
+#[tokio::test]
+async fn a_message_about_somebody_who_is_not_there_never_costs_the_node() {
+    for (algorithm, bytes) in [
+        ("token-ring", [0x01, 0x02, 0x07, 0x01, 0x01].as_slice()),
+        ("token-ring", &[0x01, 0x02, 0x03, 0x01, 0x23]),
+        ("suzuki-kasami", &[0x01, 0x02, 0x03, 0x01, 0x23]),
+        ("suzuki-kasami", &[0x01, 0x01, 0x01, 0x01, 0x01, 0x23]),
+    ] {
+        let (node, hello) = node_and_greeting(Settings::new(algorithm, 1, [1, 2, 3])).await;
+        let mut peer = Peer::welcome(&node, &hello).await;
+        assert!(peer.send(bytes).await);
+        let _ = peer.stream.shutdown().await;
+        peer.until_hung_up().await;
+        assert!(reacts(&node).await, "{algorithm} {bytes:02x?}");
+        Peer::welcome(&node, &hello).await;
+    }
+}
+
 #[tokio::test]
 async fn a_stranger_who_is_refused_learns_nothing_of_the_cluster() {
     let settings = Settings { cluster: "secret".to_owned(), ..Settings::new("bully", 1, [1, 2]) };

@@ -9,6 +9,7 @@ use habemus_node::{Node, NodeReport, Settings, SupervisorCommand};
 use tokio::time::timeout;
 
 use crate::bench::{LONG, Scratch, program};
+use crate::peer::{Peer, read_piece};
 
 /// A node of three that is killed at the end.
 struct Process(Child);
@@ -199,4 +200,25 @@ fn a_trace_that_cannot_be_written_ends_and_the_node_goes_on() {
     process.0.stdin.take().expect("it is piped").write_all(b"stop\n").expect("it goes on and reads");
     assert!(lines.all(|line| !line.contains("ERROR")));
     assert_eq!(process.0.wait().expect("it stops").code(), Some(0), "it stops in good order");
+}
+
+/// A stranger chooses the name of the cluster that it asks for, and the log says that it was refused.
+#[tokio::test]
+async fn a_stranger_does_not_write_lines_of_its_own_into_the_log() {
+    use habemus_node::transport::frame::{Challenge, Disk, Hello};
+
+    let scratch = Scratch::new();
+    let (mut process, address, _reports) = supervised(&scratch);
+    let mut stream = tokio::net::TcpStream::connect(&address).await.expect("it listens");
+    let challenge = read_piece(&mut stream).await.expect("a challenge");
+    let Challenge { nonce } = Challenge::decode(&challenge).expect("a challenge");
+    let cluster = "x\n2026-11-18T00:00:00.000000Z ERROR node{id=1}: forged\r\x1b[31m".to_owned();
+    let (disk, system) = (Disk::default(), String::new());
+    let hello = Hello { cluster, system, from: 2, to: 1, life: 1, nonce, disk };
+    assert!(Peer::greet_with(stream, hello).await.is_some());
+    let log = BufReader::new(process.0.stderr.take().expect("it is piped"));
+    let mut lines = log.lines().map(|line| line.expect("it is text"));
+    let line = lines.find(|line| line.contains("forged")).expect("it is refused, and that is said");
+    assert!(line.contains("refused a connection") && line.contains("WARN"), "{line}");
+    assert!(!line.contains(['\r', '\x1b']), "{line:?}");
 }
