@@ -180,3 +180,23 @@ fn a_node_in_the_background_of_a_terminal_is_not_stopped_for_reading_it() {
     let state = lines.find(|line| line.starts_with("State:")).expect("the shell was heard, not the node");
     assert!(!state.contains("T (stopped)"), "{state}");
 }
+
+/// What the node must store has its room on the disk from the beginning; a trace has not. (`ulimit -f` counts in blocks of
+/// 512 or 1024 bytes: room for the stores either way.)
+#[test]
+fn a_trace_that_cannot_be_written_ends_and_the_node_goes_on() {
+    let scratch = Scratch::new();
+    let options = ["interval=5ms", "min-timeout=10ms", "max-timeout=20ms"];
+    let flags: Vec<&str> = options.iter().flat_map(|option| ["-o", option]).chain(["--trace"]).collect();
+    let node = command(&scratch, &flags);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 40; exec \"$@\"", "sh"]).arg(node.get_program());
+    shell.args(node.get_args()).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut process = Process(shell.spawn().expect("there is a shell"));
+    let log = BufReader::new(process.0.stderr.take().expect("it is piped"));
+    let mut lines = log.lines().map(|line| line.expect("it is text"));
+    lines.find(|line| line.contains("the trace cannot be written")).expect("it is said");
+    process.0.stdin.take().expect("it is piped").write_all(b"stop\n").expect("it goes on and reads");
+    assert!(lines.all(|line| !line.contains("ERROR")));
+    assert_eq!(process.0.wait().expect("it stops").code(), Some(0), "it stops in good order");
+}

@@ -55,6 +55,19 @@ const CLAUSES: &[(&str, &str)] = &[
         "se todo timeout vem cedo demais, talvez ninguém nunca tenha uma maioria (FLP)",
     ),
     (
+        "clocks that differ by at most a tenth each way",
+        "relógios que diferem no máximo um décimo para cada lado",
+    ),
+    (
+        "who is stopped cannot know that its session is over",
+        "quem está parado não pode saber que a sua sessão acabou",
+    ),
+    ("the log may be what has crashed", "pode ser o log que caiu"),
+    (
+        "who is late or cut off is not in the queue yet",
+        "quem está atrasado ou isolado ainda não está na fila",
+    ),
+    (
         "the new token may be far from who has waited longest",
         "o novo token pode estar longe de quem esperou mais",
     ),
