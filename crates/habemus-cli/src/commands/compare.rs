@@ -10,7 +10,7 @@ use crate::args::{Described, RunFlags};
 use crate::error::CliError;
 use crate::{Outcome, interrupt, output, show};
 
-/// Run two algorithms under the same circumstances, and show side by side what they cost and promise.
+/// Run two algorithms under the same circumstances, side by side: what they cost and promise.
 #[derive(Args)]
 #[command(after_help = "Examples:
   habemus compare bully chang-roberts -n 8
