@@ -70,7 +70,7 @@ impl<T> Queue<T> {
 
     /// Adds an event at `time`, which must not lie before the last event popped, nor before the limit of a
     /// [`pop`](Queue::pop) that gave nothing.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, time: u64, event: T) {
         debug_assert!(time >= self.now, "time only grows");
         self.len += 1;

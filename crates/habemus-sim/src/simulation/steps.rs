@@ -43,7 +43,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         };
         while let Some((time, pending)) = self.queue.pop(horizon) {
             let before = std::mem::replace(&mut self.now, time);
-            if self.happen_on_call(pending) {
+            if self.happen(pending) {
                 self.events += 1;
                 return None;
             }
