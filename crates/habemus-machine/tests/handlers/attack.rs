@@ -2,7 +2,7 @@
 //!
 //! What is done to it is read from a source of bytes: chance in a test, libFuzzer's inventions in `fuzz/`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -127,8 +127,10 @@ pub(crate) struct Victim {
     me: Address,
     now: Duration,
     timers: Vec<Vec<u8>>,
-    /// Messages that it has sent: an enemy begins with something that looks right.
-    seen: Vec<Vec<u8>>,
+    /// The others, who are honest: what they would say to it is what an enemy begins with.
+    fellows: BTreeMap<Address, Fellow>,
+    /// The last messages that it has sent, and that its fellows have sent to it.
+    seen: VecDeque<Vec<u8>>,
     stable: Option<Vec<u8>>,
     shares: bool,
     /// The last term of the election that it shares.
@@ -147,12 +149,21 @@ impl Victim {
             me: Address(me),
             now: Duration::ZERO,
             timers: Vec::new(),
-            seen: Vec::new(),
+            fellows: BTreeMap::new(),
+            seen: VecDeque::new(),
             stable: target.shares.then(|| shared_memory(1)),
             shares: target.shares,
             term: 0,
             taken: 0,
         };
+        for fellow in (0..IDS.len() as u32).filter(|other| *other != me) {
+            let (_, machine) = target.build(fellow).unwrap_or_else(|why| panic!("{target}: {why}"));
+            victim.fellows.insert(Address(fellow), Fellow { machine, timers: Vec::new() });
+            let stable = victim.stable.clone();
+            victim.let_fellow(Address(fellow), |it, now, step| {
+                it.machine.start(stable.as_deref(), now, step).expect("it was made for it");
+            });
+        }
         victim.start();
         victim
     }
@@ -172,7 +183,8 @@ impl Victim {
             2 => self.command(source.next().unwrap_or_default()),
             3 => self.suspicion(source.next().unwrap_or_default()),
             4 if what == 4 => self.start(),
-            4..=9 => self.mutated_message(source),
+            4 => self.fellow_acts(source),
+            5..=9 => self.mutated_message(source),
             _ => self.new_message(source),
         }
         true
@@ -218,6 +230,48 @@ impl Victim {
         let grace = Duration::from_millis(u64::from(next()));
         self.machine.tell_standing(Standing { said, grace, given }, self.now, &mut step);
         self.carry_out(step);
+        for fellow in self.fellows.keys().copied().collect::<Vec<_>>() {
+            let its = Id(IDS[fellow.index()]);
+            let leader = match said {
+                Output::Leaderless => continue,
+                Output::Leads { .. } => Some(Id(IDS[self.me.index()])),
+                Output::Follows { leader, .. } => leader,
+            };
+            let said =
+                if leader == Some(its) { Output::Leads { term } } else { Output::Follows { leader, term } };
+            self.let_fellow(fellow, |it, now, step| {
+                it.machine.tell_standing(Standing { said, grace, given }, now, step);
+            });
+        }
+    }
+
+    /// One of the others is asked for something, or one of its timers runs out.
+    fn fellow_acts(&mut self, source: &mut dyn Iterator<Item = u8>) {
+        let mut next = || usize::from(source.next().unwrap_or_default());
+        let (fellow, what, words) = (self.peer(next() as u8), next(), self.facts.commands);
+        self.let_fellow(fellow, |it, now, step| {
+            if what % 4 == 0 || it.timers.is_empty() {
+                it.machine.command(words[what / 4 % words.len()], now, step);
+            } else {
+                let key = it.timers.remove(what / 4 % it.timers.len());
+                it.machine.timer(&key, now, step).expect("it set it itself");
+            }
+        });
+    }
+
+    /// One of the others takes a step; what it says to this process can be heard.
+    fn let_fellow(&mut self, who: Address, act: impl FnOnce(&mut Fellow, Duration, &mut PlainStep)) {
+        let Some(fellow) = self.fellows.get_mut(&who) else { return };
+        let mut step = PlainStep::default();
+        act(fellow, self.now, &mut step);
+        for effect in step.effects {
+            match effect {
+                PlainEffect::Send { to, bytes, .. } if to == self.me => overhear(&mut self.seen, bytes),
+                PlainEffect::SetTimer { key, .. } if !fellow.timers.contains(&key) => fellow.timers.push(key),
+                PlainEffect::CancelTimer { key } => fellow.timers.retain(|other| *other != key),
+                _ => {}
+            }
+        }
     }
 
     /// A detector speaks of others only, and of those that exist.
@@ -288,9 +342,12 @@ impl Victim {
             match effect {
                 PlainEffect::Send { to, bytes, .. } => {
                     assert!(to.index() < IDS.len(), "it sends to {to:?}");
-                    if self.seen.len() < 256 && !self.seen.contains(&bytes) {
-                        self.seen.push(bytes);
-                    }
+                    let me = self.me;
+                    self.let_fellow(to, |it, now, step| {
+                        // Its own faults are found where it is the victim.
+                        let _ = it.machine.message(me, &bytes, now, step);
+                    });
+                    overhear(&mut self.seen, bytes);
                 }
                 PlainEffect::SetTimer { key, after, .. } => {
                     assert!(after.min <= after.max && after.max < Duration::from_secs(3600), "{after:?}");
@@ -304,10 +361,25 @@ impl Victim {
     }
 }
 
+/// One of the others.
+struct Fellow {
+    machine: Box<dyn Machine>,
+    timers: Vec<Vec<u8>>,
+}
+
+fn overhear(seen: &mut VecDeque<Vec<u8>>, bytes: Vec<u8>) {
+    if !seen.contains(&bytes) {
+        seen.truncate(63);
+        seen.push_front(bytes);
+    }
+}
+
 /// A number as it goes over the wire: mostly a small one, about as large as the system, or as large as can be.
 fn number(kind: u8, value: u8) -> Vec<u8> {
     let number: u64 = match kind % 8 {
-        0..=3 => u64::from(value % 6),
+        0..=2 => u64::from(value % 6),
+        // Some algorithms have so many kinds of messages.
+        3 => u64::from(value % 16),
         4 => IDS[usize::from(value) % IDS.len()],
         5 => (1 << 62) - 3 + u64::from(value % 6),
         6 => (1 << (value % 64)) - u64::from(value >> 7),
