@@ -1,6 +1,6 @@
 //! Judging a recorded trace: the same monitors and the same expectations as in a simulation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use habemus::catalogue::{self, Claim, Entry, Request, Setup, Visitor};
@@ -12,7 +12,7 @@ use habemus_trace::{Happening, Record, Trace};
 
 use crate::circumstances::circumstances_of_trace;
 use crate::error::RunError;
-use crate::finished::{Ending, Finished};
+use crate::finished::{Ended, Ending, Finished};
 use crate::monitors::Monitors;
 use crate::report::Report;
 use crate::standing::Standing;
@@ -85,6 +85,8 @@ struct TraceJudge<Q: Problem> {
     decided: BTreeMap<Address, String>,
     on_their_way: BTreeMap<(u64, u64), u32>,
     monitors: Monitors<Q>,
+    /// Who has recorded anything, or of whom it was recorded that it is down.
+    heard: BTreeSet<Address>,
     /// Whether the monitors know that all processes have started, or that one has crashed before.
     begun: bool,
 }
@@ -94,8 +96,18 @@ impl<Q: Problem> TraceJudge<Q> {
         let monitors = Monitors::new(&population);
         let (standing, depth) = (Standing::new(population.len()), vec![0; population.len()]);
         let (statistics, decided, on_their_way) = (Statistics::default(), BTreeMap::new(), BTreeMap::new());
-        let begun = false;
-        TraceJudge { entry, population, statistics, standing, depth, decided, on_their_way, monitors, begun }
+        TraceJudge {
+            entry,
+            population,
+            statistics,
+            standing,
+            depth,
+            decided,
+            on_their_way,
+            monitors,
+            heard: BTreeSet::new(),
+            begun: false,
+        }
     }
 
     fn judge(mut self, case: Judge<'_>, claim: &dyn Fn(&str) -> Claim) -> Result<Report, JudgeError> {
@@ -117,6 +129,7 @@ impl<Q: Problem> TraceJudge<Q> {
             }));
         }
         trace.records = records;
+        self.await_those_that_have_not_begun(case.ending);
         let finished = Finished {
             entry: self.entry,
             population: &self.population,
@@ -145,6 +158,7 @@ impl<Q: Problem> TraceJudge<Q> {
             .iter()
             .map(|(id, ticks)| Ok((address(*id)?, *ticks)))
             .collect::<Result<_, String>>()?;
+        self.heard.insert(process);
         let (at, statistics) = (record.at, &mut self.statistics);
         let id = self.population.id(process);
         statistics.events += 1;
@@ -206,6 +220,19 @@ impl<Q: Problem> TraceJudge<Q> {
         }
     }
 
+    /// Who has recorded nothing before a run was cut off is not down: it was about to begin, and owes what all owe.
+    fn await_those_that_have_not_begun(&mut self, ending: &Ending) {
+        for process in (0..self.population.len()).map(|index| Address(index as u32)) {
+            if self.heard.contains(&process) || ending.ended == Ended::AtRest {
+                continue;
+            }
+            let (at, id) = (ending.time, self.population.id(process));
+            self.standing.become_status(at, process, id, Some(Status::Idle), &mut self.statistics);
+            // To begin breaks nothing that could be broken by the others alone.
+            let _ = self.observe(at, process, &VectorClock::default(), ObservedEvent::Started);
+        }
+    }
+
     /// Something happens that is no start: if all processes are up, all have started.
     fn begin(&mut self, at: u64) -> Vec<(&'static str, Violation)> {
         let is_up = |index: usize| self.standing.status(Address(index as u32)).is_some();
@@ -238,7 +265,6 @@ mod tests {
     use habemus_trace::Header;
 
     use super::*;
-    use crate::finished::Ended;
 
     const ENTER: &str =
         r#"{"event":"output","label":"enters","value":{"Entered":{"token":null}},"status":"inside"}"#;
@@ -279,6 +305,30 @@ mod tests {
         };
         let ending = Ending { stop: String::new(), ended: Ended::AtRest, time: 9 };
         judge(&request, expect, trace(events), &ending)
+    }
+
+    /// Whoever is cut off before it has begun owes what it owes, and is not down.
+    #[test]
+    fn a_run_that_is_cut_off_before_anybody_has_begun_is_open() {
+        let options = BTreeMap::new();
+        let request = Request {
+            algorithm: "majority",
+            ids: vec![Id(1), Id(2)],
+            shape: None,
+            detector: None,
+            options: &options,
+            pulse: habemus::DEFAULT_PULSE,
+            seed: 1,
+            signatures: None,
+        };
+        let ending = Ending { stop: String::new(), ended: Ended::AtALimit, time: 9 };
+        for events in [&[][..], &[(1, START)], &[(1, START), (2, START)]] {
+            let expect = Expectations::default();
+            let report = judge(&request, &expect, trace(events), &ending).expect("it is of this system");
+            let open = |label| report.open.iter().any(|open| open.starts_with(label));
+            assert!(["E2", "termination", "agreement"].into_iter().all(open), "{:?}", report.open);
+            assert_eq!((report.failures.len(), report.down.len()), (0, 0), "{:?}", report.failures);
+        }
     }
 
     const START: &str = r#"{"event":"start","recovered":false}"#;

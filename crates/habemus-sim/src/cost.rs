@@ -80,6 +80,17 @@ pub enum CostError {
     /// Nobody has said how.
     #[error("{0} has no cost model: nothing is known to hold its messages against")]
     NoModel(String),
+    /// There is none to be held again.
+    #[error("{0} holds no election that could be held again")]
+    NoElection(String),
+    /// Those that are left cannot elect.
+    #[error("{algorithm} elects nobody after a crash among {processes}; take more processes")]
+    NobodyLeft {
+        /// The algorithm.
+        algorithm: String,
+        /// The size.
+        processes: String,
+    },
     /// A run did not come to its end.
     #[error("the run with {processes} processes and seed {seed} did not come to its end: {why}")]
     Unfinished {
@@ -135,22 +146,34 @@ pub fn cost(
 ) -> Result<Vec<CostPoint>, CostError> {
     let entry = catalogue::entry(&request.algorithm).map_err(CostError::Setup)?;
     let model = entry.cost_model.ok_or_else(|| CostError::NoModel(request.algorithm.clone()))?;
+    let again = request.again.map(|again| Some((again, model.again?)));
+    if again == Some(None) {
+        return Err(CostError::NoElection(request.algorithm.clone()));
+    }
     let mut points = Vec::new();
     for &processes in &request.sizes {
-        let runs = measure_all(request, &model, processes, threads, stop)?;
         let option = |name: &str| match (name, &request.topology) {
             ("topology", Some(shape)) => Some(shape.name().to_owned()),
             _ => request.options.get(name).cloned(),
         };
-        let bound = match (request.again, model.again) {
-            (None, _) => (model.bound)(request.arrangement, request.start, processes, &option),
-            // What is known of elections that are held again is known of the usual options.
-            (Some(again), Some(theory)) => request.options.is_empty().then(|| theory(again, processes)),
-            (Some(_), None) => None,
+        let bound = match again.flatten() {
+            None => (model.bound)(request.arrangement, request.start, processes, &option),
+            Some((again, theory)) => {
+                // Where too few are left to elect anybody there is nothing to measure.
+                let Some(bound) = theory(again, processes) else { continue };
+                // What is known of elections that are held again is known of the usual options.
+                request.options.is_empty().then_some(bound)
+            }
         };
+        let runs = measure_all(request, &model, processes, threads, stop)?;
         let point = CostPoint::new(processes, &runs, bound.as_ref());
         finished(&point);
         points.push(point);
+    }
+    if points.is_empty() {
+        let sizes: Vec<String> = request.sizes.iter().map(usize::to_string).collect();
+        let (algorithm, processes) = (request.algorithm.clone(), sizes.join(" or "));
+        return Err(CostError::NobodyLeft { algorithm, processes });
     }
     Ok(points)
 }
@@ -193,11 +216,17 @@ struct Measured {
     leader: Option<u64>,
 }
 
-/// What becomes of the leader of a run on the oracle; of the best, if nobody knows who leads.
+/// Which part of its life a run shows. The leader is that of a calm run; the best, if nobody knows who leads.
 #[derive(Clone, Copy)]
-struct Trouble {
-    leader: Option<u64>,
-    again: Again,
+enum Course {
+    /// The first election, on no detector.
+    Once,
+    /// On the oracle, and nothing happens until the leader would crash.
+    Calm,
+    /// Its leader has crashed, and has not come back.
+    Crashed { leader: Option<u64>, until: Until },
+    /// It has come back.
+    Recovered { leader: Option<u64> },
 }
 
 /// One run; of an election that is held again what it adds to the run without it.
@@ -208,14 +237,18 @@ fn measure(
     seed: u64,
     again: Option<Again>,
 ) -> Result<Statistics, CostError> {
-    let run = |trouble| measure_until(request, model, processes, seed, trouble);
-    let Some(again) = again else { return run(None).map(|measured| measured.statistics) };
-    let calm = run(Some(None))?;
-    let after = |again| run(Some(Some(Trouble { leader: calm.leader, again })));
+    let run = |course| measure_course(request, model, processes, seed, course);
+    let Some(again) = again else { return run(Course::Once).map(|measured| measured.statistics) };
+    let calm = run(Course::Calm)?;
+    let leader = calm.leader;
     let (before, after) = match again {
-        Again::Crash => (calm.statistics, after(again)?.statistics),
-        Again::Recovery => (after(Again::Crash)?.statistics, after(again)?.statistics),
+        Again::Crash => (calm, run(Course::Crashed { leader, until: Until::Agree })?),
+        Again::Recovery => {
+            let until = Until::Time(before(recovery(seed)));
+            (run(Course::Crashed { leader, until })?, run(Course::Recovered { leader })?)
+        }
     };
+    let (before, after) = (before.statistics, after.statistics);
     let mut by_kind = after.by_kind;
     for (kind, count) in &before.by_kind {
         by_kind.entry(kind.clone()).and_modify(|all| *all -= count);
@@ -223,17 +256,30 @@ fn measure(
     Ok(Statistics { messages: after.messages - before.messages, by_kind, ..after })
 }
 
-/// When the leader crashes and comes back, where an election is held again: long after the one before.
-const CRASH: Duration = Duration::from_secs(60);
-const RECOVERY: Duration = Duration::from_secs(120);
+/// When the leader crashes, where an election is held again: long after the one before, and at any moment between
+/// two heartbeats.
+fn crash(seed: u64) -> Duration {
+    Duration::from_secs(60) + Duration::from_millis(seed.wrapping_mul(37) % 1000)
+}
 
-/// One run: on no detector, or (`again`) on the oracle, with what it has to tell.
-fn measure_until(
+/// When it comes back: long after that, and again at any moment.
+fn recovery(seed: u64) -> Duration {
+    crash(seed) + Duration::from_secs(60) + Duration::from_millis(seed.wrapping_mul(53) % 1000)
+}
+
+/// The last moment before a time.
+fn before(time: Duration) -> Duration {
+    time.saturating_sub(Duration::from_nanos(1))
+}
+
+/// One run. If it comes to rest, it goes on until then; if it never does, until everything asked for was done, or
+/// until the leader crashes or comes back in the run that it is compared with.
+fn measure_course(
     request: &CostRequest,
     model: &CostModel,
     processes: usize,
     seed: u64,
-    again: Option<Option<Trouble>>,
+    course: Course,
 ) -> Result<Measured, CostError> {
     let mut layout = Stream::new(seed, Use::Layout);
     let arranged = (model.arrange)(request.arrangement, request.start, processes, &mut layout);
@@ -243,12 +289,13 @@ fn measure_until(
     if !arranged.down.is_empty() {
         script.push(at(Duration::ZERO, Action::Crash(ids(&arranged.down))));
     }
-    if let Some(Some(Trouble { leader, again })) = again {
+    let is_service = !matches!(course, Course::Once);
+    if let Course::Crashed { leader, .. } | Course::Recovered { leader } = course {
         let best = arranged.ids.iter().map(|id| id.0).max();
         let processes: Vec<u64> = leader.or(best).into_iter().collect();
-        script.push(at(CRASH, Action::Crash(processes.clone())));
-        if again == Again::Recovery {
-            script.push(at(RECOVERY, Action::Recover { processes, amnesia: false }));
+        script.push(at(crash(seed), Action::Crash(processes.clone())));
+        if let Course::Recovered { .. } = course {
+            script.push(at(recovery(seed), Action::Recover { processes, amnesia: false }));
         }
     }
     let scenario = Scenario {
@@ -266,7 +313,7 @@ fn measure_until(
         shape: request.topology.clone(),
         // The processes that start are told to; nothing is to be detected but what makes them elect again.
         detector: catalogue::entry(&request.algorithm).ok().and_then(|entry| {
-            let wanted = if again.is_some() { "oracle" } else { "none" };
+            let wanted = if is_service { "oracle" } else { "none" };
             entry.detectors.contains(&wanted).then_some(wanted)
         }),
         options: &scenario.options,
@@ -277,29 +324,34 @@ fn measure_until(
     let start = ids(&arranged.start);
     let unfinished =
         |why: &str| CostError::Unfinished { processes: scenario.ids.len(), seed, why: why.to_owned() };
-    let prepared = prepare(&asked, &scenario, Purpose::Measure { start: &start, leader: again.is_some() });
+    let prepared = prepare(&asked, &scenario, Purpose::Measure { start: &start, leader: is_service });
     let mut prepared = prepared.map_err(|error| match error {
         RunError::Setup(error) => CostError::Setup(error),
         other => unfinished(&other.to_string()),
     })?;
-    if prepared.detector != "none" && again.is_none() {
+    if prepared.detector != "none" && !is_service {
         let (what, name) = ("detector", prepared.detector.to_owned());
         let reason = "what is measured is an algorithm alone; leave the detector out".to_owned();
         return Err(CostError::Setup(SetupError::Unfit { what, name, reason }));
     }
     let mut limits = Limits { events: scenario.event_limit, ..Limits::quiet() };
     if prepared.perpetual {
-        // It never comes to rest: what counts is what it took until everything asked for was done.
-        limits = Limits { until: Until::Agree, time: PATIENCE, ..limits };
+        let until = match course {
+            Course::Once | Course::Recovered { .. } => Until::Agree,
+            Course::Calm => Until::Time(before(crash(seed))),
+            Course::Crashed { until, .. } => until,
+        };
+        limits = Limits { until, time: PATIENCE, ..limits };
     }
     match prepared.simulation.run(limits) {
-        Stop::Quiet | Stop::Agreed => {}
+        Stop::Quiet | Stop::Agreed | Stop::Time => {}
         Stop::TimeLimit => return Err(unfinished("what was asked for took too long")),
         _ => return Err(unfinished("the limit of events was reached")),
     }
     let observed = prepared.simulation.finish(End::Quiet, &|_| Claim::NotPromised);
     let leads = |address: u32| observed.standing.status(Address(address)) == Some(Status::Leading);
-    let done = observed.done > 0 || (0..scenario.ids.len() as u32).any(leads);
+    let done =
+        observed.done > 0 || observed.statistics.entries > 0 || (0..scenario.ids.len() as u32).any(leads);
     if !done {
         return Err(unfinished("nobody was elected, nobody entered, nobody decided"));
     }

@@ -20,7 +20,7 @@ use crate::by_process::ByProcess;
 use crate::choices::Choices;
 use crate::network::Network;
 use crate::observer::Observer;
-use crate::plan::{Plan, Surroundings};
+use crate::plan::{Deed, Plan, Surroundings};
 use crate::queue::Queue;
 use crate::time::{Time, nanos};
 use crate::timers::Timers;
@@ -296,7 +296,9 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                 Some(time) if time <= end => match time.checked_sub(1) {
                     Some(before) => before,
                     None => {
-                        self.play_next(0);
+                        if !self.play_next_unless_stopped(0, &limits) {
+                            return Stop::Interrupted;
+                        }
                         continue;
                     }
                 },
@@ -336,7 +338,11 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                 }
             }
             match scripted {
-                Some(time) if time <= end => self.play_next(time),
+                Some(time) if time <= end => {
+                    if !self.play_next_unless_stopped(time, &limits) {
+                        return Stop::Interrupted;
+                    }
+                }
                 _ if self.queue.is_empty() && limits.until != Until::Agree => {
                     if let Until::Time(_) = limits.until {
                         self.now = end;
@@ -429,6 +435,23 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     fn script_is_over(&self) -> bool {
         self.played == self.plan.timed.len() && self.plan.counted.is_empty()
+    }
+
+    /// As `play_next`; false if somebody stopped it meanwhile. A command to very many processes takes long, for
+    /// each of them may send to all.
+    fn play_next_unless_stopped(&mut self, time: Time, limits: &Limits<'_>) -> bool {
+        let Some((_, Deed::Processes(processes, deed))) = self.plan.timed.get(self.played) else {
+            self.play_next(time);
+            return true;
+        };
+        let (processes, deed) = (processes.clone(), deed.clone());
+        self.now = time;
+        self.played += 1;
+        self.events += 1;
+        processes.into_iter().all(|process| {
+            self.perform_at(process, &deed);
+            !limits.interrupted(self.events)
+        })
     }
 
     fn play_next(&mut self, time: Time) {

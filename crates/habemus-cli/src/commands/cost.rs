@@ -112,19 +112,18 @@ impl Cost {
         let stop = interrupt::flag();
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
         let quiet = self.json || self.csv.as_deref().is_some_and(|path| path.as_os_str() == "-");
-        if !quiet {
-            output::print(&show::cost_heading(&request))?;
-        }
         let mut closed = false;
         let mut finished: Vec<CostPoint> = Vec::new();
         let result = cost(&request, threads, &stop, |point| {
-            if !quiet && output::print(&show::cost_row(point)).is_err() {
+            let heading = if finished.is_empty() { show::cost_heading(&request) } else { String::new() };
+            if !quiet && output::print(&(heading + &show::cost_row(point))).is_err() {
                 // Nobody reads any more: stop measuring.
                 closed = true;
                 stop.store(true, Ordering::Relaxed);
             }
             finished.push(point.clone());
         });
+        let is_complete = result.is_ok();
         let points = match result {
             Ok(points) => points,
             Err(CostError::Interrupted) if closed => return Err(CliError::ClosedPipe),
@@ -138,7 +137,7 @@ impl Cost {
         }
         Ok(if points.iter().any(|point| point.broken.is_some()) {
             Outcome::Fails
-        } else if points.len() < request.sizes.len() {
+        } else if !is_complete {
             Outcome::Incomplete
         } else {
             Outcome::Holds
@@ -175,6 +174,8 @@ impl Cost {
                 let request = self.request(entry.name, case)?;
                 let points = match cost(&request, threads, &stop, |_| {}) {
                     Err(CostError::Interrupted) => return Ok(Outcome::Incomplete),
+                    // With so few nobody could be elected: there is nothing that could exceed its figure.
+                    Err(CostError::NobodyLeft { .. }) => continue,
                     points => points?,
                 };
                 let case = show::cost_circumstances(&request);

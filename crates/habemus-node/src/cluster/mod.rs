@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use habemus::Status;
-use habemus_trace::{Happening, Record, Trace};
+use habemus_trace::{Happening, Header, Record, Trace};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -485,14 +485,29 @@ impl Cluster {
     /// # Errors
     /// If a trace cannot be read, or none was written.
     pub fn trace(&self, title: Option<&str>) -> Result<Trace, ClusterError> {
+        let mut trace = self.merged()?.ok_or(ClusterError::Untraced)?;
+        trace.header.title = title.map(str::to_owned);
+        Ok(trace)
+    }
+
+    /// The same under this header, also of a run that was cut off before any node had recorded anything.
+    ///
+    /// # Errors
+    /// If a trace cannot be read.
+    pub fn trace_under(&self, header: Header) -> Result<Trace, ClusterError> {
+        let records = self.merged()?.map_or_else(|| self.notes.clone(), |trace| trace.records);
+        Ok(Trace { header, records })
+    }
+
+    fn merged(&self) -> Result<Option<Trace>, ClusterError> {
         let end = self.ended.unwrap_or_else(|| self.elapsed().as_nanos() as u64);
         let directory = |id: &u64| self.blueprint.directory.join(format!("node-{id}")).join("trace.jsonl");
         let traces = self.ids().iter().map(|id| merge::read(&directory(id)).map(|trace| (*id, trace)));
-        let traces = traces.collect::<Result<Vec<_>, _>>()?;
-        let mut trace = merge::merge(traces, &self.notes).ok_or(ClusterError::Untraced)?;
-        trace.header.title = title.map(str::to_owned);
-        trace.records.retain(|record| record.at <= end);
-        Ok(trace)
+        let mut merged = merge::merge(traces.collect::<Result<Vec<_>, _>>()?, &self.notes);
+        if let Some(trace) = &mut merged {
+            trace.records.retain(|record| record.at <= end);
+        }
+        Ok(merged)
     }
 
     /// Kills all nodes.

@@ -233,7 +233,12 @@ async fn play_all(
         if deadline.is_some_and(|deadline| deadline <= now) {
             return Ok(EndReason::Deadline);
         }
-        if limit.is_some_and(|limit| limit <= now) || patience <= now {
+        if limit.is_some_and(|limit| limit <= now) {
+            // Whatever else this machine does: what comes after the limit is not part of the run.
+            scenario.time_limit.inspect(|limit| cluster.end_at(*limit));
+            return Ok(EndReason::TimeLimit);
+        }
+        if patience <= now {
             return Ok(EndReason::TimeLimit);
         }
         let asks_for_rest = matches!(scenario.until, Until::Quiet | Until::Agree);

@@ -116,8 +116,9 @@ pub type Theory = fn(
     option: &dyn Fn(&str) -> Option<String>,
 ) -> Option<Bound>;
 
-/// The figure for an election that is held again among `n` processes, for this reason, under the usual options.
-pub type TheoryAgain = fn(again: Again, n: usize) -> Bound;
+/// The figure for an election that is held again among `n` processes, for this reason, under the usual options; `None`
+/// where those that are left after a crash are too few to elect anybody.
+pub type TheoryAgain = fn(again: Again, n: usize) -> Option<Bound>;
 
 /// How to measure an algorithm's cost, and what to expect.
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +127,7 @@ pub struct CostModel {
     pub arrange: Arrange,
     /// What theory says; `None` where nothing is known.
     pub bound: Theory,
-    /// What it says of an election that is held again on a detector; `None` where none is, or nothing is known.
+    /// What it says of an election that is held again; `None` where none is.
     pub again: Option<TheoryAgain>,
 }
 
@@ -134,13 +135,13 @@ pub struct CostModel {
 /// everybody is told at once, and all begin the same epoch. After a recovery one begins, and the others when they are
 /// told: an epoch, perhaps another beside it, and the one that all are in at last; with an answer to each message
 /// of an epoch that is over, which are no more than those of one epoch.
-pub fn held_again(all: Option<Bound>, n: usize) -> Bound {
+pub fn held_again(all: Option<Bound>, n: usize) -> Option<Bound> {
     let count = n as f64;
     let (messages, kind) = all.map_or((count * count, BoundKind::AtMost), |all| match all.kind {
         BoundKind::OnAverage => (all.messages, BoundKind::OnAverage),
         BoundKind::Exactly | BoundKind::AtMost => (all.messages, BoundKind::AtMost),
     });
-    Bound { messages: 3.0 * messages + 3.0 * count, kind, formula: "3(all start, at worst) + 3n" }
+    Some(Bound { messages: 3.0 * messages + 3.0 * count, kind, formula: "3(all start, at worst) + 3n" })
 }
 
 /// The identifiers 1 … n in random order.

@@ -41,6 +41,18 @@ fn a_translation_has_the_sections_and_commands_of_its_original() {
     assert_none(&wrong);
 }
 
+/// The notes are in Portuguese, and so are the pages about what stands in them.
+#[test]
+fn every_algorithm_and_every_way_in_has_a_page_in_portuguese() {
+    let pages = files("docs", ".md");
+    let is_there = |name: &str| pages.iter().any(|page| page.path == name);
+    let algorithms = pages.iter().filter_map(|page| page.path.strip_prefix("docs/algorithms/"));
+    let originals = algorithms.map(|name| format!("algorithms/{name}"));
+    let ways_in = ["tutorial.md", "one-leader.md", "course.md"].map(str::to_owned);
+    let missing = originals.chain(ways_in).filter(|name| !is_there(&format!("docs/pt/{name}")));
+    assert_none(&missing.map(|name| format!("docs/pt/{name} is missing")).collect::<Vec<_>>());
+}
+
 #[test]
 fn every_page_is_in_the_book() {
     let pages = files("docs", ".md");

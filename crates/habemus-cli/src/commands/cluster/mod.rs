@@ -17,6 +17,7 @@ use habemus_node::cluster::{self, Blueprint, ClusterError, Program, play};
 use habemus_node::{Facts, certs, facts};
 use habemus_report::{Ended, Ending, JudgeError, Report, judge};
 use habemus_scenario::{Expectations, Occasion, Parsed, Scenario, TimeModel, TopologyChoice, units};
+use habemus_trace::Header;
 
 use super::draw::{Format, Style};
 use super::live::Live;
@@ -329,7 +330,7 @@ impl Cluster {
             }
         };
         let ending = ending.unwrap_or_else(|| interrupted(cluster.elapsed()));
-        let trace = cluster.trace(scenario.title.as_deref())?;
+        let trace = cluster.trace_under(header(scenario, facts))?;
         cluster.end().await;
         Ok((trace, ending, unmet))
     }
@@ -378,6 +379,21 @@ fn ended(reason: EndReason) -> Ended {
         EndReason::Time | EndReason::Events | EndReason::Agreement => Ended::AsAsked,
         EndReason::TimeLimit | EndReason::LeftInPeace => Ended::AtALimit,
         EndReason::Deadline => Ended::AtTheDeadline,
+    }
+}
+
+/// What the trace of a run says of it.
+fn header(scenario: &Scenario, facts: &Facts) -> Header {
+    Header {
+        format: habemus_trace::FORMAT,
+        algorithm: facts.algorithm.to_owned(),
+        problem: facts.problem,
+        title: scenario.title.clone(),
+        processes: scenario.ids.clone(),
+        topology: facts.topology.clone(),
+        seed: None,
+        origin: None,
+        cycle: None,
     }
 }
 

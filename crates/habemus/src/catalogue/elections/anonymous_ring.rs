@@ -59,6 +59,6 @@ fn bound(_: Arrangement, _: Start, n: usize, option: &dyn Fn(&str) -> Option<Str
     plain.then_some(Bound { messages: 2.0 * n as f64, kind: BoundKind::Exactly, formula: "2n" })
 }
 
-fn again(_: Again, n: usize) -> Bound {
+fn again(_: Again, n: usize) -> Option<Bound> {
     held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n)
 }

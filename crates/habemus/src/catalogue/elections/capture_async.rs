@@ -101,6 +101,6 @@ fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option
     })
 }
 
-fn again(_: Again, n: usize) -> Bound {
+fn again(_: Again, n: usize) -> Option<Bound> {
     held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n)
 }

@@ -117,8 +117,8 @@ fn bound(
 }
 
 /// Everybody is told at once, and calls everybody.
-fn again(_: Again, n: usize) -> Bound {
-    let Bound { messages, kind, .. } = held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n);
+fn again(_: Again, n: usize) -> Option<Bound> {
+    let Bound { messages, kind, .. } = held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n)?;
     let calls = (n * n) as f64;
-    Bound { messages: messages + calls, kind, formula: "n² + 3(all start, at worst) + 3n" }
+    Some(Bound { messages: messages + calls, kind, formula: "n² + 3(all start, at worst) + 3n" })
 }

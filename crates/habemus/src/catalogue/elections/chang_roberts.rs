@@ -109,6 +109,6 @@ fn bound(
     })
 }
 
-fn again(_: Again, n: usize) -> Bound {
+fn again(_: Again, n: usize) -> Option<Bound> {
     held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n)
 }

@@ -137,11 +137,11 @@ fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option
 
 /// Everybody is told at once, and sends a list round. Who comes back sends one, too, and another if it hears of a worse
 /// leader before the detector trusts it.
-fn again(again: Again, n: usize) -> Bound {
+fn again(again: Again, n: usize) -> Option<Bound> {
     let count = n as f64;
     let (messages, formula) = match again {
         Again::Crash => (2.0 * count * count, "2n²"),
         Again::Recovery => (2.0 * count * (count + 1.0), "2n(n+1)"),
     };
-    Bound { messages, kind: BoundKind::AtMost, formula }
+    Some(Bound { messages, kind: BoundKind::AtMost, formula })
 }

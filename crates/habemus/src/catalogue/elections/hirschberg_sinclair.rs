@@ -101,6 +101,6 @@ fn bound(
     Some(Bound { messages, kind, formula })
 }
 
-fn again(_: Again, n: usize) -> Bound {
+fn again(_: Again, n: usize) -> Option<Bound> {
     held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n)
 }

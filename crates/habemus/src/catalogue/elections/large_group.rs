@@ -137,6 +137,6 @@ fn records(mean: f64) -> f64 {
     sum
 }
 
-fn again(_: Again, n: usize) -> Bound {
+fn again(_: Again, n: usize) -> Option<Bound> {
     held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n)
 }

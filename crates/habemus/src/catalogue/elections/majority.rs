@@ -4,7 +4,7 @@ use super::super::{
     Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Survivors, Timing,
     Values, mutant, rules, shape,
 };
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
+use crate::analysis::{Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::majority::{Config, Majority, Variant};
 use crate::topology::Complete;
 use crate::{Chooser, ProblemKind, System};
@@ -103,7 +103,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "how fast or slow a clock may be for the lease to be safe",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound, again: None }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 pub(in crate::catalogue) fn build(
@@ -154,6 +154,21 @@ fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option
         Some(_) => (4.0, "4(n−1)"),
     };
     Some(Bound { messages: each * (n as f64 - 1.0), kind: BoundKind::Exactly, formula })
+}
+
+/// After a crash whoever waits least stands, and beside it those whose time comes before its question does: of the 150 ms
+/// among which all choose, a message takes 10 at most. Among very many several stand each time and split the votes; that is no
+/// worse than if all stood. Who comes back hears of the leader with its next heartbeat, or with the
+/// one after it; all the others answer.
+fn again(again: Again, n: usize) -> Option<Bound> {
+    let others = n as f64 - 1.0;
+    let (messages, kind, formula) = match again {
+        _ if n < 3 => return None,
+        Again::Crash if n > 64 => (4.0 * (n * n) as f64, BoundKind::OnAverage, "4n²"),
+        Again::Crash => (6.0 * others * (1.0 + others / 15.0), BoundKind::OnAverage, "6(n−1)(1 + (n−1)/15)"),
+        Again::Recovery => (4.0 * others, BoundKind::AtMost, "4(n−1)"),
+    };
+    Some(Bound { messages, kind, formula })
 }
 
 fn configure(options: &Options<'_>) -> Result<Config, SetupError> {

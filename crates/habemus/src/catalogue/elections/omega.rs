@@ -4,7 +4,7 @@ use super::super::{
     Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
     as_printed, mutant, rules, shape,
 };
-use crate::analysis::{Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
+use crate::analysis::{Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, shuffled_ids};
 use crate::election::Wins;
 use crate::election::omega::{Config, Omega, Variant};
 use crate::topology::Complete;
@@ -70,7 +70,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "which identifier wins among those that have crashed least often",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound, again: None }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 pub(in crate::catalogue) fn build(
@@ -120,4 +120,16 @@ fn bound(_: Arrangement, _: Start, n: usize, option: &dyn Fn(&str) -> Option<Str
         kind: BoundKind::Exactly,
         formula: "2n(n−1)",
     })
+}
+
+/// After a crash all choose as one at the end of an interval in which they have not heard of the leader: the second end
+/// since it crashed, at the latest. Who comes back chooses at the end of its first interval or, as those of the others
+/// have become longer than its own, of its second; others have begun two meanwhile, at most, and it three.
+fn again(again: Again, n: usize) -> Option<Bound> {
+    let others = n as f64 - 1.0;
+    let (messages, formula) = match again {
+        Again::Crash => (2.0 * others * others, "2(n−1)²"),
+        Again::Recovery => (2.0 * others * others + 3.0 * others, "2(n−1)² + 3(n−1)"),
+    };
+    Some(Bound { messages, kind: BoundKind::AtMost, formula })
 }

@@ -172,7 +172,7 @@ fn last_fibonacci(limit: u64) -> f64 {
     f64::from(index)
 }
 
-fn again(_: Again, n: usize) -> Bound {
+fn again(_: Again, n: usize) -> Option<Bound> {
     held_again(bound(Arrangement::Worst, Start::All, n, &|_| None), n)
 }
 

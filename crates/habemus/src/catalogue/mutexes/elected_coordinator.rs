@@ -8,7 +8,7 @@ use super::super::{
     Values, Visitor, build as any, mutant, rules, shape, stack,
 };
 use super::lock;
-use crate::analysis::{Arranged, Arrangement, Bound, CostModel, Start};
+use crate::analysis::{Again, Arranged, Arrangement, Bound, CostModel, Start};
 use crate::election::any::{AnyElection, Choice};
 use crate::mutex::elected::{Config, Elected, Reigns, Variant};
 use crate::topology::Complete;
@@ -100,7 +100,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             help: "the rules, or the rules with a deliberate bug",
         },
     ],
-    cost_model: Some(CostModel { arrange, bound, again: None }),
+    cost_model: Some(CostModel { arrange, bound, again: Some(again) }),
 };
 
 /// With leases, and an election by majority below, the detector may be wrong.
@@ -194,6 +194,17 @@ fn bound(
         (Start::One, Arrangement::Best) => lock::exactly(3.0 * (count - 1.0), "3(n−1)"),
         (Start::One, _) => lock::at_most(office + 4.0, "2n² + 2(n−1) + 4"),
         (Start::All, _) => lock::at_most(office + 4.0 * count, "2n² + 2(n−1) + 4n"),
+    }
+}
+
+/// The bully's election, and the new coordinator asks everybody where they stand. After a recovery both may take office,
+/// and each again when it hears that its reign was over already: four questions to everybody, and the answers.
+fn again(again: Again, n: usize) -> Option<Bound> {
+    let count = n as f64;
+    let election = 2.0 * count * count;
+    match again {
+        Again::Crash => lock::at_most(election + 2.0 * (count - 1.0), "2n² + 2(n−1)"),
+        Again::Recovery => lock::at_most(election + 8.0 * count, "2n² + 8n"),
     }
 }
 
