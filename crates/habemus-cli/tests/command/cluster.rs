@@ -118,6 +118,7 @@ fn a_scenario_about_locks_with_names_is_played_for_each_of_them() {
     let simulated = text(&habemus(&["run", &file], ""));
     let real = text(&habemus(&["cluster", &file], ""));
     assert!(real.contains("a real run cannot be repeated"), "{real}");
+    assert!(!real.contains("seed"), "nothing was drawn: {real}");
     for said in [simulated, real] {
         let lines = ["9 entries into 2 locks", "orders", "stock", "as expected"];
         assert!(lines.iter().all(|line| said.contains(line)), "{said}");
