@@ -19,10 +19,12 @@ use crate::setting::{ANY_NUMBER, Properties, Setting, Start, Timers};
 
 mod cases;
 mod faults;
+mod services;
 mod standing;
 
 pub use cases::{CASES, Case, EXHIBITS};
 pub use faults::{FAULTS, Fault};
+pub use services::SERVICES;
 pub use standing::{CellStanding, RowContract};
 
 /// The processes of a row, if it does not say otherwise.
@@ -49,7 +51,7 @@ pub struct GuaranteeRow {
     /// Its variant, if not the usual one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// What may go wrong: the name of a [`Fault`], or of a case of [`CASES`].
+    /// What may go wrong: the name of a [`Fault`], or of a case of [`CASES`] or [`SERVICES`].
     pub faults: String,
     /// Whether every run was covered.
     pub complete: bool,
@@ -111,7 +113,7 @@ pub fn models() -> Vec<Model> {
             let variants = variants(entry).into_iter();
             models.extend(variants.map(|variant| of_entry(Some(variant), Kind::Fault(Fault::None))));
         }
-        let cases = CASES.iter().filter(|case| case.algorithm == entry.name);
+        let cases = CASES.iter().chain(SERVICES).filter(|case| case.algorithm == entry.name);
         models.extend(cases.map(|case| of_entry(None, Kind::Case(case))));
     }
     models
@@ -242,7 +244,10 @@ impl Model {
             algorithm: self.entry.name,
             ids: self.ids().into_iter().map(Id).collect(),
             shape: None,
-            detector: None,
+            detector: match self.kind {
+                Kind::Fault(_) => None,
+                Kind::Case(case) => case.detector,
+            },
             options,
             pulse: DEFAULT_PULSE,
             seed: 1,

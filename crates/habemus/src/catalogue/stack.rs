@@ -131,7 +131,7 @@ where
         &[Fault::Partition],
         elections::SIDES,
     );
-    on_detector::<AnyElection>(any_election(service)?, request, options)
+    on_detector::<AnyElection>(any_election(service)?.term_invariant(), request, options)
 }
 
 /// Detectors reach everybody, whatever logical network the algorithm sees.

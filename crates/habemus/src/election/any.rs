@@ -27,6 +27,7 @@ use super::stable::StableElection;
 use super::yo_yo::YoYo;
 use super::{Command, Election};
 use crate::rounds::Synchronous;
+use crate::term::{Sort, Term, TermInvariant, TermPart};
 use crate::topology::Complete;
 use crate::{Address, Context, Process, Said, Step, Suspicion, System};
 
@@ -219,8 +220,42 @@ macro_rules! any_election {
                 match &system.config { $(Choice::$name(system) => <$process>::longest_lease(system)),+ }
             }
         }
+
+        impl TermInvariant for AnyElection {
+            fn visit_terms(part: TermPart<'_, Self>, visit: &mut dyn FnMut(Sort, &mut Term)) {
+                match part {
+                    $(TermPart::Process(AnyElection::$name(inner)) => {
+                        <$process>::visit_terms(TermPart::Process(inner), visit);
+                    })+
+                    $(TermPart::Message(Message::$name(inner)) => {
+                        <$process>::visit_terms(TermPart::Message(inner), visit);
+                    })+
+                    $(TermPart::Timer(Timer::$name(inner)) => {
+                        <$process>::visit_terms(TermPart::Timer(inner), visit);
+                    })+
+                    $(TermPart::Stable(Remembered::$name(inner)) => {
+                        <$process>::visit_terms(TermPart::Stable(inner), visit);
+                    })+
+                    TermPart::Stable(Remembered::Nothing) => {}
+                }
+            }
+        }
     };
 }
+
+/// Elections that count nothing which only grows.
+macro_rules! without_terms {
+    ($($process:ty),+) => {
+        $(impl TermInvariant for $process {
+            fn visit_terms(_: TermPart<'_, Self>, _: &mut dyn FnMut(Sort, &mut Term)) {}
+        })+
+    };
+}
+
+// How often a process has started is no term: few recoveries make few of them.
+without_terms!(Bully, StableElection, Omega, CollectingRing, LargeGroup, YoYo, CaptureAsync, AnonymousRing);
+without_terms!(ChangRoberts, Franklin, FranklinAsPrinted, HirschbergSinclair, DolevKlaweRodeh);
+without_terms!(Synchronous<CaptureSync>, Synchronous<AllToAll>);
 
 any_election! {
     /// Bully.

@@ -198,7 +198,8 @@ fn bound(
 }
 
 /// The bully's election, and the new coordinator asks everybody where they stand. After a recovery both may take office,
-/// and each again when it hears that its reign was over already: four questions to everybody, and the answers.
+/// and each again when it hears that its reign was over already: four questions to everybody, and the answers. Who takes
+/// office after a retry asks twice; by then the bully is done, with far fewer than 2n².
 fn again(again: Again, n: usize) -> Option<Bound> {
     let count = n as f64;
     let election = 2.0 * count * count;

@@ -152,15 +152,12 @@ impl<E: Process<Problem = Election>> Elected<E> {
 
     /// Somebody has not answered: it did not hear me, or I did not hear it.
     pub(super) fn on_retry(&mut self, cx: &mut Context<'_, Self>) {
-        let was_in_office = self.office.is_some();
         self.reign_again(cx);
         self.say_release(cx);
         if self.place == Place::Waiting {
             self.request(cx);
         }
-        if was_in_office {
-            self.ask_again(cx); // Who takes office now has just asked everybody.
-        }
+        self.ask_again(cx);
         self.try_again_later(cx);
     }
 

@@ -194,16 +194,6 @@ fn a_leader_that_hears_of_a_later_reign_begins_one_after_it() {
 }
 
 #[test]
-fn a_leader_that_another_has_replaced_asks_everybody_once_when_it_takes_office_again() {
-    let mut best = coordinator();
-    best.message(SECOND, lock(LockMessage::Ask { reign: 5 }));
-    let ask = LockMessage::Ask { reign: 6 };
-    assert_eq!(said(&best.timer(Timer::Retry)), [(FIRST, ask), (SECOND, ask)]);
-    // Now it is in office, and whoever is silent is asked again.
-    assert_eq!(said(&best.timer(Timer::Retry)), [(FIRST, ask), (SECOND, ask)]);
-}
-
-#[test]
 fn a_lease_runs_from_the_request_and_ends_the_visit() {
     let mut p = leased(FIRST, true);
     p.message(BEST, lock(LockMessage::Ask { reign: 1 }));
