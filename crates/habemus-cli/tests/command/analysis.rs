@@ -258,3 +258,27 @@ fn the_picture_of_the_documentation_is_what_the_command_draws() {
     let drawn = std::fs::read_to_string(out).expect("it was drawn");
     compare(&drawn, "docs/images/timeout-cost.svg");
 }
+
+/// On real nodes each sender counts its own messages.
+#[test]
+fn messages_of_two_senders_with_the_same_number_are_two_delays() {
+    let record = |at: u64, process: u64, event: &str, peer: &str| {
+        let message = r#""message":0,"kind":"Election","label":"Election""#;
+        let ms = at * 1_000_000;
+        format!(r#"{{"at":{ms},"process":{process},"clock":{{}},"event":"{event}",{message},{peer}}}"#)
+    };
+    let header =
+        r#"{"format":1,"algorithm":"bully","problem":"election","processes":[1,2],"topology":"complete"}"#;
+    let lines = [
+        header.to_owned(),
+        record(1, 1, "send", r#""to":2"#),
+        record(2, 2, "send", r#""to":1"#),
+        record(4, 2, "deliver", r#""from":1"#),
+        record(11, 1, "deliver", r#""from":2"#),
+    ];
+    let trace = file("two-senders.jsonl", &(lines.join("\n") + "\n"));
+    let (code, text) =
+        says(&["timeout", "--mistake-cost", "1", "--waiting-cost", "0.1/ms", "--trace", &trace]);
+    assert!(code == 0 && text.contains("Delays: 2 messages"), "{text}");
+    assert!(text.contains("Wait 3.0 ms."), "of 3 and 9 ms: {text}");
+}

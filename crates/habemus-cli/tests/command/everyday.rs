@@ -450,3 +450,16 @@ fn a_call_for_a_message_that_is_not_there_is_a_failure_of_its_own() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.code() == Some(1) && text.contains("no such message"), "{text}");
 }
+
+/// S4's listing has no variable that says who takes part: who is told twice stands twice.
+#[test]
+fn by_the_letter_nobody_remembers_that_it_takes_part_in_chang_and_roberts_election() {
+    for (variant, messages) in [("announced", "6: 3 Elected, 3 Election"), ("as-printed", "6\n")] {
+        let variant = format!("variant={variant}");
+        let twice = ["--start", "none", "--at", "0ms elect 3", "--at", "1ms elect 3"];
+        let output =
+            habemus(&[&["run", "chang-roberts", "--ids", "3,1,2", "-o", &variant][..], &twice].concat());
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains(&format!("messages        {messages}")), "{text}");
+    }
+}
