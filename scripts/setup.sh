@@ -2,11 +2,13 @@
 # may, and otherwise says exactly what to install. Nothing is expected of the environment, not even a HOME.
 needed_rust=1.95
 
+packages_known=
 need_package() { # COMMAND PACKAGE
     command -v "$1" >/dev/null 2>&1 && return 0
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         echo "installing the Debian package $2" >&2
-        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2" >/dev/null
+        [ -n "$packages_known" ] || { apt-get update -qq && packages_known=yes; } || return 1
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2" >/dev/null
     else
         echo "$1 is missing. Install it with: sudo apt-get install $2" >&2
         return 1

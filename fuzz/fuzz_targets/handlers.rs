@@ -6,14 +6,13 @@
 #[path = "../../crates/habemus-machine/tests/handlers/attack.rs"]
 mod attack;
 
-use attack::{Victim, victims};
+use attack::{Victim, targets};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let [which, place, story @ ..] = bytes else { return };
-    let victims = victims();
-    let (entry, detector) = victims[usize::from(*which) % victims.len()];
-    let mut victim = Victim::new(entry, detector, u32::from(*place) % 4);
+    let [first, second, place, story @ ..] = bytes else { return };
+    let target = &targets()[usize::from(u16::from_le_bytes([*first, *second])) % targets().len()];
+    let mut victim = Victim::new(target, u32::from(*place) % 4);
     let mut source = story.iter().copied();
     while victim.suffer(&mut source) {}
     let _ = (victim.taken, victim.state());

@@ -47,13 +47,14 @@ fn said(way: u8, hello: &Hello, bytes: &[u8]) -> Vec<u8> {
         Frame { number: 1, body }.encode_with_length().to_vec()
     };
     let greeting = framed(&hello.encode());
-    match way % 6 {
+    match way % 7 {
         0 => bytes.to_vec(),
         1 => framed(bytes),
         2 => framed(&[b"habemus\x02", bytes].concat()),
         3 => [greeting, bytes.to_vec()].concat(),
         4 => [greeting, framed(bytes)].concat(),
-        _ => [greeting, message("")].concat(),
+        5 => [greeting, message("")].concat(),
+        _ => [greeting, message("orders")].concat(),
     }
 }
 
@@ -84,7 +85,7 @@ impl Stage {
         let runtime = runtime.expect("a runtime can be had");
         let nodes = runtime.block_on(async {
             let mut nodes = Vec::new();
-            for algorithm in ["majority", "coordinator", "bully"] {
+            for algorithm in ["majority", "elected-coordinator", "coordinator", "bully"] {
                 nodes.push(node(algorithm).await);
             }
             nodes

@@ -38,6 +38,9 @@ pub(crate) trait Handlers: Send + Sync {
     /// What there is to show of a message.
     fn message(&self, message: u32) -> Described;
 
+    /// A process as Rust shows it: its name and all its variables.
+    fn variables(&self, process: u32) -> String;
+
     /// What there is to show of a timer.
     fn timer(&self, timer: u32) -> Described;
 

@@ -7,8 +7,11 @@
 
 mod replayer;
 mod scripted;
+mod states;
 
+use habemus::Address;
 use habemus::catalogue::{self, Request, SetupError};
+use habemus::signatures::Scheme;
 use habemus_report::{Ended, Ending, Finding, JudgeError, Report, judge};
 use habemus_scenario::{Cue, Expectations, Scenario};
 use habemus_trace::{Happening, Origin, Record, Trace};
@@ -16,6 +19,7 @@ use habemus_trace::{Happening, Origin, Record, Trace};
 use crate::branch::Branch;
 use crate::check::{Erase, ErasedSystem};
 use replayer::Replayer;
+pub use states::with_states;
 
 /// Steps that are taken back, at most, before a trace is given up.
 const MAX_RETRIES: u32 = 100_000;
@@ -78,6 +82,25 @@ pub struct Replay {
 /// # Errors
 /// If the processes cannot be made, or would not behave like this.
 pub fn replay(trace: &Trace, request: Option<&Request<'_>>) -> Result<Replay, ReplayError> {
+    let (origin, system) = processes(trace, request)?;
+    let request = origin.request(&trace.header, SIGNATURES);
+    let repeated = repeat(trace, &system)?;
+    let mut report = verdict(trace, &request, &repeated)?;
+    for line in report.properties.iter().filter(|line| line.verdict == Finding::Violated && !line.promised) {
+        let why = line.explanation.as_deref().unwrap_or_default();
+        report.failures.push(format!("{} is violated: {why}", line.name));
+    }
+    "none: a recorded run has no seed".clone_into(&mut report.fingerprint);
+    let steps = repeated.steps;
+    report.remarks.push(format!("the processes themselves repeated all {steps} steps: the same events"));
+    let Repeated { script, choices, steps, has_cycle, .. } = repeated;
+    Ok(Replay { report, steps, is_endless: has_cycle, script, choices, origin })
+}
+
+const SIGNATURES: Option<Scheme> = Some(Scheme::Made(habemus_signatures::ed25519));
+
+/// The processes of a trace, made anew.
+fn processes(trace: &Trace, request: Option<&Request<'_>>) -> Result<(Origin, ErasedSystem), ReplayError> {
     let header = &trace.header;
     let origin = match (request, &header.origin) {
         (Some(request), _) => {
@@ -93,21 +116,10 @@ pub fn replay(trace: &Trace, request: Option<&Request<'_>>) -> Result<Replay, Re
         (None, Some(origin)) => origin.clone(),
         (None, None) => return Err(ReplayError::Unknown),
     };
-    let request =
-        origin.request(header, Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)));
+    let request = origin.request(header, SIGNATURES);
     let chosen = catalogue::build(&request).and_then(|chosen| chosen.accept(Erase));
     let system = chosen.map_err(ReplayError::Setup)?;
-    let repeated = repeat(trace, &system)?;
-    let mut report = verdict(trace, &request, &repeated)?;
-    for line in report.properties.iter().filter(|line| line.verdict == Finding::Violated && !line.promised) {
-        let why = line.explanation.as_deref().unwrap_or_default();
-        report.failures.push(format!("{} is violated: {why}", line.name));
-    }
-    "none: a recorded run has no seed".clone_into(&mut report.fingerprint);
-    let steps = repeated.steps;
-    report.remarks.push(format!("the processes themselves repeated all {steps} steps: the same events"));
-    let Repeated { script, choices, steps, has_cycle, .. } = repeated;
-    Ok(Replay { report, steps, is_endless: has_cycle, script, choices, origin })
+    Ok((origin, system))
 }
 
 impl Replay {
@@ -127,6 +139,8 @@ struct Repeated {
     script: Vec<Cue>,
     choices: Vec<u32>,
     steps: usize,
+    /// Which process was what after which record: its variables.
+    states: Vec<(usize, Address, String)>,
     /// Whether nothing more could happen.
     at_rest: bool,
     /// Whether it ends where its cycle began.
@@ -167,7 +181,7 @@ fn repeat(trace: &Trace, system: &ErasedSystem) -> Result<Repeated, ReplayError>
                         let (replayer, cycle) = (replayer.clone(), cycle.clone());
                         forks.push(Fork { index: *index, replayer, branch: other, cycle });
                     }
-                    replayer.commit(record.at, matched);
+                    replayer.commit(*index, record.at, matched);
                     *index += 1;
                     continue;
                 }
@@ -188,7 +202,9 @@ fn repeat(trace: &Trace, system: &ErasedSystem) -> Result<Repeated, ReplayError>
         }
     }
     let replayer = present.replayer;
+    let shown = |&(record, at, process): &(usize, Address, u32)| (record, at, handlers.variables(process));
     Ok(Repeated {
+        states: replayer.states.iter().map(shown).collect(),
         at_rest: replayer.is_at_rest(),
         has_cycle: trace.header.cycle.is_some(),
         steps: replayer.steps,

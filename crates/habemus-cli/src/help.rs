@@ -27,7 +27,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Run", &["demo", "serve", "lock", "semaphore", "elect", "leader", "locks", "status"]),
     ("Operate", &["member", "move-leader", "backup", "restore", "bench"]),
     ("Lab", &["lab"]),
-    ("Learn", &["list", "exercise", "cost", "quorum", "timeout", "detectors"]),
+    ("Learn", &["list", "exercise", "compare", "cost", "quorum", "timeout", "detectors"]),
 ];
 
 /// Commands about the command itself.

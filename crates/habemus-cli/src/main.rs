@@ -17,7 +17,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::error::CliError;
 
-/// Leader election and distributed mutual exclusion that one can watch, prove and run.
+/// Leader election and mutual exclusion to watch, to prove, and to rely on.
 #[derive(Parser)]
 #[command(name = "habemus", version = env!("HABEMUS_VERSION"), max_term_width = 100)]
 #[command(subcommand_required = true)]
@@ -39,23 +39,25 @@ struct Habemus {
 enum Command {
     /// Show the algorithms, all about one, or what a property means.
     List(commands::list::List),
-    /// Solve exercises about elections and locks, and have answers judged.
+    /// Solve exercises about elections and locks, and be judged.
     Exercise(commands::exercise::Solve),
     /// Run an algorithm or a scenario file in the simulator.
     Run(Box<commands::run::Run>),
     /// Run the same scenario under thousands of seeds, on all cores.
     Sweep(Box<commands::sweep::Sweep>),
+    /// Run two algorithms under the same circumstances, side by side.
+    Compare(Box<commands::compare::Compare>),
     /// Check every run of a small system.
     Check(Box<commands::check::Check>),
     /// Check every algorithm under every kind of fault.
     Guarantees(commands::guarantees::Guarantees),
-    /// Break the rules of algorithms one by one, and see whether the checker notices.
+    /// Break algorithms rule by rule, and see whether it is noticed.
     Mutants(commands::mutants::Mutants),
-    /// Show where the lecture notes are wrong, with the runs that prove it.
+    /// Show where the lecture notes are wrong, with runs that prove it.
     Errata(commands::errata::Errata),
     /// Measure messages beside the theorem's figure.
     Cost(commands::cost::Cost),
-    /// Measure how good failure detectors are, over the same network with the same crashes.
+    /// Measure how good failure detectors are, with the same crashes.
     Detectors(Box<commands::detectors::Detectors>),
     /// Find the timeout with the least expected cost.
     Timeout(commands::timeout::Timeout),
@@ -70,7 +72,7 @@ enum Command {
     /// Make certificates for mutual TLS between nodes, for development.
     #[cfg(feature = "nodes")]
     Certs(commands::certs::Certs),
-    /// Tell the whole story in ten seconds, with real processes on this machine.
+    /// Tell the whole story in ten seconds, with real processes.
     Demo(commands::service::External),
     /// See algorithms run, and break them by hand, in a browser.
     Lab(commands::service::External),
@@ -78,9 +80,9 @@ enum Command {
     Serve(commands::service::External),
     /// Run a program while holding a lock of the service, or of etcd.
     Lock(commands::service::External),
-    /// Run a program while holding one of several permits of the service, or of etcd.
+    /// Run a program while holding one of several permits.
     Semaphore(commands::service::External),
-    /// Run a program while leading an election of the service, or of etcd.
+    /// Run a program while leading an election of the service or etcd.
     Elect(commands::service::External),
     /// Show who holds and who waits in the service.
     Locks(commands::service::External),
@@ -96,7 +98,7 @@ enum Command {
     Backup(commands::service::External),
     /// Make a new cluster of the service from a backup.
     Restore(commands::service::External),
-    /// Measure how fast the service, or etcd, writes keys and hands locks over.
+    /// Measure how fast the service, or etcd, hands locks over.
     Bench(commands::service::External),
     /// Draw a recorded trace.
     Draw(commands::draw::Draw),
@@ -139,6 +141,7 @@ fn main() -> ExitCode {
         Command::Exercise(solve) => solve.execute(),
         Command::Run(run) => run.execute(),
         Command::Sweep(sweep) => sweep.execute(),
+        Command::Compare(compare) => compare.execute(),
         Command::Check(check) => check.execute(),
         Command::Guarantees(guarantees) => guarantees.execute(),
         Command::Mutants(mutants) => mutants.execute(),

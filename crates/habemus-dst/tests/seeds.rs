@@ -1,6 +1,6 @@
 //! Seeds, a few of them; `HABEMUS_FIRST_SEED` and `HABEMUS_SEEDS` choose others, and `habemus-dst` plays many.
 
-use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use habemus_dst::{missing, play, play_script};
 
@@ -11,15 +11,24 @@ fn variable(name: &str) -> Option<u64> {
 #[test]
 fn every_promise_is_kept_whatever_goes_wrong_and_everything_does() {
     let first = variable("HABEMUS_FIRST_SEED").unwrap_or(0);
-    let count = variable("HABEMUS_SEEDS").unwrap_or(200);
-    let mut calamities: Vec<BTreeMap<&str, u64>> = Vec::new();
-    for seed in first..first + count {
-        println!("HABEMUS_FIRST_SEED={seed} HABEMUS_SEEDS=1 repeats this");
-        let outcome = play(seed);
-        assert_eq!(outcome.violation, None, "seed {seed}\n{}", outcome.script);
-        assert!(outcome.answered > 0 && outcome.entered > 0, "seed {seed} is too quiet");
-        calamities.push(outcome.calamities);
-    }
+    let count = variable("HABEMUS_SEEDS").unwrap_or(400);
+    let next = AtomicU64::new(first);
+    let play_some = || {
+        let seeds = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let outcomes = seeds.take_while(|seed| *seed < first + count).map(|seed| {
+            let outcome = play(seed);
+            let repeat = format!("HABEMUS_FIRST_SEED={seed} HABEMUS_SEEDS=1 repeats this");
+            assert_eq!(outcome.violation, None, "{repeat}\n{}", outcome.script);
+            assert!(outcome.answered > 0 && outcome.entered > 0, "too quiet: {repeat}");
+            outcome.calamities
+        });
+        outcomes.collect::<Vec<_>>()
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let calamities: Vec<_> = std::thread::scope(|scope| {
+        let players: Vec<_> = (0..cores).map(|_| scope.spawn(play_some)).collect();
+        players.into_iter().flat_map(|player| player.join().expect("every promise is kept")).collect()
+    });
     if count >= 200 {
         assert_eq!(missing(&calamities), [""; 0], "what never happened proves nothing");
     }

@@ -379,6 +379,7 @@ fn mark(what: &Happening) -> Option<(&'static str, String)> {
         Happening::Suspect { .. } => ("suspect", String::new()),
         Happening::Restore { .. } => ("restore", String::new()),
         Happening::Violation { property, .. } => ("violation", property.clone()),
-        Happening::Send { .. } | Happening::Cut { .. } | Happening::Heal { .. } => return None,
+        Happening::Send { .. } | Happening::State { .. } => return None,
+        Happening::Cut { .. } | Happening::Heal { .. } => return None,
     })
 }

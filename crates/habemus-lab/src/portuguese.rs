@@ -341,6 +341,7 @@ const COSTS: &[(&str, &str)] = &[
         "no máximo 6(2n⌊log₂ n⌋ + n) + n − 1, e 3(n−1) se um começa",
     ),
     ("3 per entry, 4 with acknowledgement", "3 por entrada, 4 com confirmação"),
+    ("3 per entry, and 1 or 2 for each renewal", "3 por entrada, e 1 ou 2 por renovação"),
     (
         "at most 2 per entry for each link on the way to the token: O(log n) on a balanced tree",
         "no máximo 2 por entrada para cada enlace no caminho até a ficha: O(log n) numa árvore balanceada",

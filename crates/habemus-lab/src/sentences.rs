@@ -84,6 +84,11 @@ fn sentence(record: &Record, language: Language) -> Option<String> {
         Happening::Restore { restored } => {
             format!("{who} {} {restored}", language.of("trusts again", "volta a confiar em"))
         }
+        Happening::State { variables } => {
+            let values: Vec<String> =
+                variables.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            format!("{who}: {}", values.join(", "))
+        }
         Happening::Cut { links } => format!("{} {}", language.of("cut:", "corte:"), show_links(links)),
         Happening::Heal { links } => format!("{} {}", language.of("healed:", "refeito:"), show_links(links)),
         Happening::Violation { property, .. } => {

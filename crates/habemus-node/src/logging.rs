@@ -45,7 +45,7 @@ pub(crate) enum Format {
 pub(crate) fn start(filter: Targets, format: Format) -> Flush {
     let colours = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
     let (lines, queue) = sync_channel(MAX_LOG_LINES);
-    let sink = Sink { lines: lines.clone(), left_out: Arc::default(), format };
+    let sink = Sink { lines: lines.clone(), left_out: Arc::default(), format, colours };
     let log = tracing_subscriber::fmt::layer().with_writer(sink.clone()).log_internal_errors(false);
     let filtered = tracing_subscriber::registry().with(filter).with(RateLimit::default());
     let started = match format {
@@ -118,6 +118,7 @@ struct Sink {
     /// For how many lines there was no room.
     left_out: Arc<AtomicU64>,
     format: Format,
+    colours: bool,
 }
 
 impl<'a> MakeWriter<'a> for Sink {
@@ -129,14 +130,16 @@ impl<'a> MakeWriter<'a> for Sink {
             0 => Vec::new(),
             lines => self.format.note(lines, "too many like the next one"),
         };
-        let room = bytes.len() + MAX_LOG_LINE;
-        Line { bytes, room, sink: self.clone() }
+        let (begin, room) = (bytes.len(), bytes.len() + MAX_LOG_LINE);
+        Line { bytes, begin, room, sink: self.clone() }
     }
 }
 
 /// A line that is being written.
 struct Line {
     bytes: Vec<u8>,
+    /// Where it begins: after what is said of those that were left out.
+    begin: usize,
     /// How long it may be.
     room: usize,
     sink: Sink,
@@ -159,11 +162,44 @@ impl Drop for Line {
             self.bytes.pop();
             self.bytes.push(b'\n');
         }
+        // Whatever a stranger has said is one line, and no terminal obeys it.
+        if let Some((_, line)) = self.bytes[self.begin..].split_last_mut() {
+            tame(line, self.sink.colours);
+        }
         let bytes = std::mem::take(&mut self.bytes);
         if self.sink.lines.try_send(Item::Line(bytes)).is_err() {
             self.sink.left_out.fetch_add(1, Ordering::Relaxed);
         }
     }
+}
+
+/// Leaves nothing in a line that would break it or that a terminal obeys, but for colours where there are any.
+fn tame(line: &mut [u8], colours: bool) {
+    let mut index = 0;
+    while let [first, rest @ ..] = &mut line[index..] {
+        index += match (*first, rest) {
+            (0x1b, rest) if colours && length_of_colour(rest).is_some() => {
+                1 + length_of_colour(rest).unwrap_or_default()
+            }
+            (0..0x20 | 0x7f, _) => {
+                *first = b' ';
+                1
+            }
+            // U+0080 to U+009F, which some terminals obey, too.
+            (0xc2, [second @ 0x80..0xa0, ..]) => {
+                (*first, *second) = (b' ', b' ');
+                2
+            }
+            _ => 1,
+        };
+    }
+}
+
+/// How long the rest of a sequence is that sets a colour.
+fn length_of_colour(rest: &[u8]) -> Option<usize> {
+    let [b'[', code @ ..] = rest else { return None };
+    let end = code.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b';'))?;
+    (code[end] == b'm').then_some(end + 2)
 }
 
 thread_local! {
@@ -239,7 +275,7 @@ mod tests {
 
     fn sink() -> (Sink, Receiver<Item>) {
         let (lines, queue) = sync_channel(MAX_LOG_LINES);
-        (Sink { lines, left_out: Arc::default(), format: Format::Text }, queue)
+        (Sink { lines, left_out: Arc::default(), format: Format::Text, colours: false }, queue)
     }
 
     fn kind() -> callsite::Identifier {
@@ -270,6 +306,34 @@ mod tests {
         write!(sink.make_writer(), "{}", "x".repeat(3 * MAX_LOG_LINE)).expect("it never fails");
         let Ok(Item::Line(line)) = queue.try_recv() else { panic!("a line") };
         assert_eq!((line.len(), line.last()), (MAX_LOG_LINE, Some(&b'\n')));
+    }
+
+    #[test]
+    fn a_line_is_one_line_whatever_is_said_in_it() {
+        let (sink, queue) = sink();
+        LEFT_OUT.set(3);
+        writeln!(sink.make_writer(), "not to 'x\r\n2026 ERROR the node stops'").expect("it never fails");
+        let Ok(Item::Line(lines)) = queue.try_recv() else { panic!("a line") };
+        let text = String::from_utf8(lines).expect("it is text");
+        let lines: Vec<&str> = text.lines().collect();
+        let expected =
+            ["  WARN left out 3 lines: too many like the next one", "not to 'x  2026 ERROR the node stops'"];
+        assert_eq!((lines.as_slice(), text.contains('\r')), (expected.as_slice(), false));
+    }
+
+    #[test]
+    fn no_terminal_obeys_what_a_stranger_says() {
+        let tamed = |text: &str, colours| {
+            let mut bytes = text.as_bytes().to_vec();
+            tame(&mut bytes, colours);
+            String::from_utf8(bytes).expect("it is still text")
+        };
+        let said = "\x1b[31mé\x1b[2J\x07\u{9b}2J\x1b";
+        assert_eq!(tamed(said, false), " [31mé [2J   2J ");
+        assert_eq!(tamed(said, true), "\x1b[31mé [2J   2J ");
+        for end in ["\x1b", "\x1b[", "\x1b[3", "\u{9b}"] {
+            assert!(tamed(end, true).starts_with(' '), "{end:?}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod slots;
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -307,6 +307,11 @@ impl Store {
         let Some((file, capacity)) = &self.open else { return Ok(()) };
         if slots::fits(content.len(), *capacity) {
             let write = || -> io::Result<()> {
+                // The next life would not find what is written to a file without a name.
+                if file.metadata()?.nlink() == 0 {
+                    let why = "it was deleted or replaced while the node runs";
+                    return Err(io::Error::new(io::ErrorKind::NotFound, why));
+                }
                 let slot = slots::slot(self.sequence, &content);
                 file.write_all_at(&slot, slots::place(self.sequence, *capacity))?;
                 self.disk.sync(file)?;
@@ -456,6 +461,25 @@ mod tests {
             assert_eq!(directory.store("").load().unwrap().map(|value| value.len()), Some(length));
         }
         assert_eq!(store.sequence(), 4);
+    }
+
+    #[test]
+    fn nothing_is_promised_on_a_file_that_was_deleted_or_replaced() {
+        let scratch = Scratch::new();
+        let directory = Directory::open(scratch.path(), identity(1)).unwrap();
+        for is_replaced in [false, true] {
+            let mut store = directory.store("");
+            store.save(b"mine").unwrap();
+            if is_replaced {
+                let copy = scratch.path().join("copy");
+                fs::copy(&store.path, &copy).unwrap();
+                fs::rename(&copy, &store.path).unwrap();
+            } else {
+                fs::remove_file(&store.path).unwrap();
+            }
+            let refused = store.save(b"more").unwrap_err().to_string();
+            assert!(refused.contains("deleted or replaced"), "{refused}");
+        }
     }
 
     #[test]

@@ -195,6 +195,8 @@ fn wrong<E: fmt::Display>(what: &'static str, path: &Path) -> impl FnOnce(E) -> 
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use tokio::net::TcpListener;
 
     use super::*;
@@ -234,5 +236,21 @@ mod tests {
         assert!(!meet(&former, &two).await, "the old authority counts no longer");
         std::fs::write(node_files(scratch.path(), 2).certificate, "no certificate").unwrap();
         assert!(meet(&one, &two).await, "what was good before counts on");
+    }
+
+    #[test]
+    fn a_key_that_others_can_read_or_change_is_refused_with_what_mends_it() {
+        let scratch = Scratch::new();
+        make(scratch.path(), &[1], Existing::Refuse).unwrap();
+        let files = node_files(scratch.path(), 1);
+        for mode in [0o644, 0o604, 0o660, 0o602] {
+            std::fs::set_permissions(&files.key, std::fs::Permissions::from_mode(mode)).unwrap();
+            let refused = Tls::new(&files, 1).unwrap_err().to_string();
+            assert!(refused.contains("chmod 600"), "{mode:o}: {refused}");
+        }
+        for mode in [0o400, 0o640] {
+            std::fs::set_permissions(&files.key, std::fs::Permissions::from_mode(mode)).unwrap();
+            assert!(Tls::new(&files, 1).is_ok(), "{mode:o}: a group may be meant to read it");
+        }
     }
 }

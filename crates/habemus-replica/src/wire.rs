@@ -54,6 +54,11 @@ impl PeerMessage {
             PeerMessage::Refused { .. } => "Refused",
         }
     }
+
+    /// Whether it brings everything to a member that is behind: then it is long, and other messages need not wait for it.
+    pub fn is_snapshot(&self) -> bool {
+        matches!(self, PeerMessage::Consensus(envelope) if envelope.snapshot.is_some())
+    }
 }
 
 /// A message of the engine. Its words are those of the Raft paper.

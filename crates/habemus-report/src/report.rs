@@ -84,6 +84,12 @@ impl Report {
         self.conclusion() == Conclusion::AsExpected
     }
 
+    /// Whether its seed repeats it: a run on real nodes, or one that was recorded, has none, and its fingerprint says
+    /// so.
+    pub fn is_repeatable(&self) -> bool {
+        !self.fingerprint.starts_with("none")
+    }
+
     /// What it comes to: a failure is one whatever else is open.
     pub fn conclusion(&self) -> Conclusion {
         match (self.failures.is_empty(), self.open.is_empty()) {

@@ -170,6 +170,19 @@ pub enum ReadError {
         /// What the operating system says.
         reason: io::Error,
     },
+    /// The file holds something else than text: a program, a picture, an archive.
+    #[error(
+        "{} is no text: line {line} has a byte {byte:#04x}. A scenario is a text file in TOML",
+        path.display()
+    )]
+    NotText {
+        /// Which file.
+        path: PathBuf,
+        /// In which line, counted from 1, the first such byte is.
+        line: usize,
+        /// The byte, which no text has.
+        byte: u8,
+    },
     /// The file can be read, but it is not a scenario.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -6,6 +6,7 @@ use habemus_etcd::etcdserverpb as rpc;
 use habemus_replica::{Change, Member, MemberId, Unanswered};
 use tonic::{Request, Response, Status};
 
+use crate::endpoint::Endpoint;
 use crate::engine::View;
 use crate::handle::{Freshness, Handle};
 use crate::random;
@@ -31,7 +32,7 @@ fn addresses(urls: &[String]) -> Result<Vec<String>, Status> {
     let bad = || Status::invalid_argument("etcdserver: given member URLs are invalid");
     let address = |url: &String| {
         let address = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")).ok_or_else(bad)?;
-        address.parse::<std::net::SocketAddr>().map(|address| address.to_string()).map_err(|_| bad())
+        address.parse::<Endpoint>().map(String::from).map_err(|_| bad())
     };
     let addresses = urls.iter().map(address).collect::<Result<Vec<_>, _>>()?;
     if addresses.is_empty() { Err(bad()) } else { Ok(addresses) }

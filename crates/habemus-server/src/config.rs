@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Parser;
 use serde::Deserialize;
 
+use crate::endpoint::Endpoint;
 use crate::identity::Names;
 use crate::limits::Limits;
 use crate::quota::Quota;
@@ -61,7 +62,10 @@ pub(crate) struct Arguments {
     join: Option<Vec<String>>,
     /// Where this member, which was added to a cluster, hears the others
     #[arg(long, value_name = "ADDRESS", env = "HABEMUS_PEER")]
-    peer: Option<SocketAddr>,
+    peer: Option<Endpoint>,
+    /// Where this member hears the others, if not where they reach it: behind a name or a port that is passed on
+    #[arg(long, value_name = "ADDRESS", env = "HABEMUS_LISTEN_PEER")]
+    listen_peer: Option<SocketAddr>,
     /// How many bytes of keys, values, history and sessions are kept, roughly [default: 512 MiB]
     #[arg(long, value_name = "BYTES", env = "HABEMUS_QUOTA")]
     quota: Option<usize>,
@@ -137,6 +141,8 @@ pub(crate) struct Config {
     pub(crate) data: PathBuf,
     pub(crate) listen: SocketAddr,
     pub(crate) origin: Origin,
+    /// Where it hears the others, if that is another address than they are told.
+    pub(crate) listen_peer: Option<SocketAddr>,
     pub(crate) quota: Quota,
     pub(crate) limits: Limits,
     /// What clients are told as this member's address.
@@ -167,7 +173,7 @@ pub(crate) enum Origin {
     /// It is one of the first.
     First(Names),
     /// It was added; these belong to the cluster already, and there it hears them.
-    Added { members: Vec<String>, peer: SocketAddr },
+    Added { members: Vec<String>, peer: Endpoint },
 }
 
 impl Config {
@@ -198,9 +204,17 @@ impl Config {
             given.peer_trusted_ca_file.or(file.peer_trusted_ca_file),
         )?;
         let advertise = given.advertise.or(file.advertise);
+        let listen_peer = given.listen_peer.or(file.listen_peer);
+        if listen_peer.is_some() && origin == Origin::Alone {
+            return Err(
+                "--listen-peer is for a member among others: say with --cluster or --join who they are"
+                    .to_owned(),
+            );
+        }
         if !(given.insecure_beyond_loopback || file.insecure_beyond_loopback) {
-            check_beyond(tls.is_none().then_some(listen), "--cert-file and --key-file")?;
-            let peers = origin.addresses().filter(|_| peer_tls.is_none());
+            check_beyond(tls.is_none().then_some(listen.into()), "--cert-file and --key-file")?;
+            let listen_peer = listen_peer.map(Endpoint::from);
+            let peers = origin.endpoints().chain(listen_peer).filter(|_| peer_tls.is_none());
             check_beyond(peers, "--peer-cert-file, --peer-key-file and --peer-trusted-ca-file")?;
         }
         if advertise.is_none() && listen.ip().is_unspecified() {
@@ -235,6 +249,7 @@ impl Config {
             data,
             listen,
             origin,
+            listen_peer,
             quota,
             limits,
             advertise,
@@ -247,11 +262,11 @@ impl Config {
 }
 
 /// Refuses addresses that strangers may reach, if there is nothing to keep them out.
-fn check_beyond(addresses: impl IntoIterator<Item = SocketAddr>, mend: &str) -> Result<(), String> {
-    match addresses.into_iter().find(|address| !address.ip().is_loopback()) {
+fn check_beyond(endpoints: impl IntoIterator<Item = Endpoint>, mend: &str) -> Result<(), String> {
+    match endpoints.into_iter().find(|endpoint| !endpoint.is_loopback()) {
         None => Ok(()),
-        Some(address) => Err(format!(
-            "{address} is no loopback address, and without TLS whoever reaches it can read and change \
+        Some(endpoint) => Err(format!(
+            "{endpoint} is no loopback address, and without TLS whoever reaches it can read and change \
              everything: give {mend} (`habemusctl certs` makes them), or use 127.0.0.1. If that is what you \
              want, say --insecure-beyond-loopback"
         )),
@@ -305,7 +320,7 @@ fn origin(
     name: Option<&str>,
     cluster: Option<Vec<String>>,
     join: Option<Vec<String>>,
-    peer: Option<SocketAddr>,
+    peer: Option<Endpoint>,
 ) -> Result<Origin, String> {
     match (cluster, join, peer) {
         (None, None, None) => Ok(Origin::Alone),
@@ -344,9 +359,7 @@ fn first_members(cluster: &[String]) -> Result<Names, String> {
         let (name, address) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
             format!("--cluster: `{text}` should be NAME=ADDRESS, for example a=127.0.0.1:2380")
         })?;
-        let address = address
-            .parse()
-            .map_err(|_| format!("--cluster: `{address}` should be an address like 127.0.0.1:2380"))?;
+        let address = address.parse().map_err(|error| format!("--cluster: `{address}` is {error}"))?;
         if names.values().any(|known| *known == address) {
             return Err(format!("--cluster: two members cannot both hear the others at {address}"));
         }
@@ -358,11 +371,11 @@ fn first_members(cluster: &[String]) -> Result<Names, String> {
 }
 
 impl Origin {
-    fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
-        let all: Vec<SocketAddr> = match self {
+    fn endpoints(&self) -> impl Iterator<Item = Endpoint> {
+        let all: Vec<Endpoint> = match self {
             Origin::Alone => Vec::new(),
-            Origin::First(names) => names.values().copied().collect(),
-            Origin::Added { peer, .. } => vec![*peer],
+            Origin::First(names) => names.values().cloned().collect(),
+            Origin::Added { peer, .. } => vec![peer.clone()],
         };
         all.into_iter()
     }
@@ -393,7 +406,13 @@ mod tests {
         let three = "a=127.0.0.1:1,b=127.0.0.1:2,c=127.0.0.1:3";
         assert!(refused(&["--cluster", three]).contains("say with --name which of them"));
         assert!(refused(&["--cluster", "a:1"]).contains("NAME=ADDRESS"));
-        assert!(refused(&["--cluster", "a=nowhere"]).contains("like 127.0.0.1:2380"));
+        let named = ["--cluster", "a=db1:2380,b=db2:2380", "--name", "a"];
+        assert!(refused(&named).contains("db1:2380 is no loopback address"));
+        assert!(config(&[&named[..], &["--insecure-beyond-loopback"]].concat()).is_ok());
+        assert!(refused(&["--listen-peer", "127.0.0.1:2380"]).contains("who they are"));
+        let wide = ["--cluster", "a=127.0.0.1:1", "--name", "a", "--listen-peer", "0.0.0.0:1"];
+        assert!(refused(&wide).contains("0.0.0.0:1 is no loopback address"));
+        assert!(refused(&["--cluster", "a=nowhere"]).contains("nor a name like"));
         assert!(
             refused(&["--name", "a", "--cluster", "a=127.0.0.1:1,a=127.0.0.1:2"]).contains("both be called")
         );

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
-use std::net::SocketAddr;
 use std::path::Path;
 
 use habemus_replica::{Member, MemberId};
 use serde::{Deserialize, Serialize};
 
+use crate::endpoint::Endpoint;
 use crate::random;
 
 /// The first members of a cluster, by their names.
-pub(crate) type Names = BTreeMap<String, SocketAddr>;
+pub(crate) type Names = BTreeMap<String, Endpoint>;
 
 /// The file that says who a member is.
 const FILE: &str = "identity";
@@ -26,7 +26,7 @@ pub(crate) struct Identity {
     /// What people call it.
     pub(crate) name: String,
     /// Where the other members reach it.
-    pub(crate) peer: SocketAddr,
+    pub(crate) peer: Endpoint,
     /// Drawn when the directory was made: one that was wiped has another.
     pub(crate) disk: Hexadecimal,
     /// How often it was started: a copy of the directory from an earlier time has fewer.
@@ -95,7 +95,7 @@ impl Identity {
     pub(crate) fn first(
         names: &Names,
         name: &str,
-        peer: SocketAddr,
+        peer: Endpoint,
         restored: Option<Hexadecimal>,
     ) -> Identity {
         let cluster = cluster(names, restored);
@@ -103,7 +103,7 @@ impl Identity {
     }
 
     /// A member that was added to a cluster.
-    pub(crate) fn added(cluster: u64, member: MemberId, name: &str, peer: SocketAddr) -> Identity {
+    pub(crate) fn added(cluster: u64, member: MemberId, name: &str, peer: Endpoint) -> Identity {
         let (cluster, member) = (Hexadecimal(cluster), Hexadecimal(member.0));
         let (name, disk) = (name.to_owned(), Hexadecimal(random::bits()));
         Identity { cluster, member, name, peer, disk, starts: 0, has_journal: false, restored: None }
@@ -186,10 +186,12 @@ pub(crate) fn lock(directory: &Path) -> Result<File, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
     use super::*;
 
     fn names(text: &[(&str, u16)]) -> Names {
-        let address = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
+        let address = |port: u16| Endpoint::from(SocketAddr::from(([127, 0, 0, 1], port)));
         text.iter().map(|(name, port)| ((*name).to_owned(), address(*port))).collect()
     }
 
@@ -203,12 +205,12 @@ mod tests {
     #[test]
     fn a_directory_is_refused_to_another_name_and_another_cluster() {
         let three = names(&[("a", 1), ("b", 2), ("c", 3)]);
-        let identity = Identity::first(&three, "a", three["a"], None);
+        let identity = Identity::first(&three, "a", three["a"].clone(), None);
         let check = |name, names: Option<&Names>| identity.check(Path::new("data"), name, names);
         assert_eq!(check(None, None), Ok(()));
         assert_eq!(check(Some("a"), Some(&three)), Ok(()));
         assert!(check(Some("b"), Some(&three)).is_err_and(|text| text.contains("start it with --name a")));
-        let restored = Identity::first(&three, "a", three["a"], Some(Hexadecimal(7)));
+        let restored = Identity::first(&three, "a", three["a"].clone(), Some(Hexadecimal(7)));
         assert_ne!((restored.cluster, restored.member), (identity.cluster, identity.member));
         assert_eq!(restored.check(Path::new("data"), None, Some(&three)), Ok(()));
         let two = names(&[("a", 1), ("b", 2)]);
@@ -220,7 +222,7 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("habemus-identity-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("a directory can be made");
         let identity =
-            Identity::added(u64::MAX, MemberId(7), "ä \"b\"", SocketAddr::from(([127, 0, 0, 1], 1)));
+            Identity::added(u64::MAX, MemberId(7), "ä \"b\"", SocketAddr::from(([127, 0, 0, 1], 1)).into());
         assert_eq!(Identity::read(&directory), Ok(None));
         identity.write(&directory).expect("the disk works");
         assert_eq!(Identity::read(&directory), Ok(Some(identity)));

@@ -20,16 +20,15 @@ use tokio_rustls::TlsStream;
 use tokio_util::codec::{Framed, LengthDelimitedCodec};
 use tokio_util::either::Either;
 
+use crate::endpoint::Endpoint;
 use crate::engine::{Input, View};
 use crate::handle::{Freshness, Handle};
 use crate::others::{BadDisk, Life, Others};
+use crate::parts::{MAX_FRAME, Receiving, Sending};
 use crate::tls::Tls;
 
 /// What members say first is no longer than this.
 const MAX_OPENING: usize = 1 << 16;
-
-/// A message between members is no longer than this; snapshots are the longest.
-const MAX_FRAME: usize = 1 << 30;
 
 /// So many messages wait for a member that is slow or away; what is more is dropped, and sent again by the
 /// engine.
@@ -42,7 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The form of what members say; whoever changes the form changes this number.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 type Stream = Either<TcpStream, TlsStream<TcpStream>>;
 type Connection = Framed<Stream, LengthDelimitedCodec>;
@@ -198,8 +197,8 @@ async fn dial(address: &str, tls: &Keeper) -> io::Result<Stream> {
     match tls {
         None => Ok(Either::Left(stream)),
         Some(tls) => {
-            let host = stream.peer_addr()?.ip();
-            Ok(Either::Right(tls.connect(host, stream).await?.into()))
+            let endpoint: Endpoint = address.parse().map_err(io::Error::other)?;
+            Ok(Either::Right(tls.connect(endpoint.server_name(), stream).await?.into()))
         }
     }
 }
@@ -262,18 +261,34 @@ async fn speak(
 /// Sends messages until the connection breaks; `None` when there are none any more.
 async fn deliver(mut connection: Connection, messages: &mut mpsc::Receiver<PeerMessage>) -> Option<()> {
     let mut batch = Vec::new();
+    let mut sending = Sending::default();
     loop {
         let count = tokio::select! {
+            biased;
             count = messages.recv_many(&mut batch, 256) => count,
             // The other side says nothing more: it has closed the connection.
             _ = connection.next() => return Some(()),
+            () = std::future::ready(()), if sending.is_waiting() => {
+                let part = sending.next_part()?;
+                if connection.send(part).await.is_err() {
+                    return Some(());
+                }
+                continue;
+            }
         };
         if count == 0 {
             return None;
         }
         for message in batch.drain(..) {
-            if connection.feed(encode(&message)).await.is_err() {
-                return Some(());
+            let bytes = encode(&message);
+            if message.is_snapshot() {
+                sending.wait(bytes);
+                continue;
+            }
+            for frame in Sending::frames(bytes) {
+                if connection.feed(frame).await.is_err() {
+                    return Some(());
+                }
             }
         }
         if SinkExt::<Bytes>::flush(&mut connection).await.is_err() {
@@ -318,8 +333,10 @@ impl Ear {
         send(&mut connection, &reply).await?;
         let from = from.filter(|_| reply == Reply::Welcome)?;
         connection.codec_mut().set_max_frame_length(MAX_FRAME);
+        let mut receiving = Receiving::default();
         while let Some(Ok(frame)) = connection.next().await {
-            let message = postcard::from_bytes(&frame).ok()?;
+            let Some(message) = receiving.take(frame.freeze()).ok()? else { continue };
+            let message = postcard::from_bytes(&message).ok()?;
             self.handle.tell(Input::Peer(from, message)).await.ok()?;
         }
         None

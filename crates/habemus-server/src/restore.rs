@@ -21,7 +21,7 @@ pub(crate) fn restore(config: &Config, from: &Restore) -> Result<String, String>
     let name = config.name.as_deref().unwrap_or("default");
     let names: Names = match &config.origin {
         Origin::First(names) => names.clone(),
-        Origin::Alone => [(name.to_owned(), SocketAddr::from(([127, 0, 0, 1], 2380)))].into(),
+        Origin::Alone => [(name.to_owned(), SocketAddr::from(([127, 0, 0, 1], 2380)).into())].into(),
         Origin::Added { .. } => {
             return Err("a new cluster has nobody to join: say with --cluster who belongs to it".to_owned());
         }
@@ -34,7 +34,7 @@ pub(crate) fn restore(config: &Config, from: &Restore) -> Result<String, String>
     let (store, sum) = read(&from.file)?;
     let (before, store) = (store.revision(), store.restored(from.skip));
     let restored = Some(Hexadecimal(sum ^ from.skip));
-    let mut identity = Identity::first(&names, name, names[name], restored);
+    let mut identity = Identity::first(&names, name, names[name].clone(), restored);
     let files = Files::new(data).map_err(|error| tell(&error))?;
     let _lock = identity::lock(data)?;
     let revision = store.revision();

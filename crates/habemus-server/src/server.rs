@@ -1,5 +1,6 @@
 //! One member from its start to its end.
 
+use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use habemus_api::v1::{elections_server, locks_server, sessions_server};
 use habemus_etcd::{etcdserverpb, v3electionpb, v3lockpb};
 use habemus_journal::{Files, Journal, Limits};
 use habemus_replica::{Change, Member, MemberId, Recovered, Replica, Settings};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, ToSocketAddrs};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
@@ -17,6 +18,7 @@ use tonic::service::Routes;
 
 use crate::config::{Config, Origin};
 use crate::door::Door;
+use crate::endpoint::Endpoint;
 use crate::engine::{Engine, INPUTS, Input, View};
 use crate::handle::{Freshness, Handle, Ways};
 use crate::identity::{Hexadecimal, Identity};
@@ -71,7 +73,10 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     let ways = Ways { clients: inputs, renewals, urgent: urgent.clone() };
     let handle = Handle::new(ways, role, face.cluster, face.me);
     if config.origin != Origin::Alone || replica.members().count() > 1 {
-        let listener = listen(identity.peer).await?;
+        let listener = match config.listen_peer {
+            Some(address) => listen(address).await?,
+            None => listen(identity.peer.to_string()).await?,
+        };
         let others = Others::read(&config.data)?;
         tokio::spawn(peers::listen(listener, face, keeper.clone(), others, handle.clone()));
     }
@@ -89,7 +94,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     let reached = config.advertise.unwrap_or(address);
     // Without TLS nothing is written before it, as members always did.
     let reached = if tls.is_some() { format!("https://{reached}") } else { reached.to_string() };
-    tokio::spawn(announce(handle.clone(), identity.name.clone(), identity.peer, reached));
+    tokio::spawn(announce(handle.clone(), identity.name.clone(), identity.peer.clone(), reached));
     let data = config.data.display();
     // Whoever reads the next line may tell the member to stop.
     let orders = Orders::hear();
@@ -103,8 +108,8 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     }
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener, String> {
-    TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))
+async fn listen(address: impl ToSocketAddrs + Display + Clone) -> Result<TcpListener, String> {
+    TcpListener::bind(address.clone()).await.map_err(|error| format!("cannot listen on {address}: {error}"))
 }
 
 /// What a member begins with.
@@ -119,7 +124,7 @@ struct Opened {
 /// Opens what is in the directory, or makes it.
 async fn open(config: &Config, files: Files, keeper: &Keeper) -> Result<Opened, String> {
     let data = &config.data;
-    let tell = |error: &dyn std::fmt::Display| format!("{}: {error}", data.display());
+    let tell = |error: &dyn Display| format!("{}: {error}", data.display());
     let exists = Journal::exists(&files).map_err(|error| tell(&error))?;
     let mut identity = match Identity::read(data)? {
         Some(identity) => {
@@ -151,7 +156,7 @@ async fn open(config: &Config, files: Files, keeper: &Keeper) -> Result<Opened, 
         Origin::Added { .. } => (Recovered::added(), meet(config, &identity, keeper).await?),
         Origin::First(names) => (Recovered::first(identity::members(names, None)), Vec::new()),
         Origin::Alone => {
-            let names = [(identity.name.clone(), identity.peer)].into();
+            let names = [(identity.name.clone(), identity.peer.clone())].into();
             (Recovered::first(identity::members(&names, None)), Vec::new())
         }
     };
@@ -198,19 +203,19 @@ async fn begin(config: &Config, keeper: &Keeper) -> Result<Identity, String> {
     let name = config.name.as_deref().unwrap_or("default");
     match &config.origin {
         Origin::Alone => {
-            let peer = SocketAddr::from(([127, 0, 0, 1], 2380));
-            Ok(Identity::first(&[(name.to_owned(), peer)].into(), name, peer, None))
+            let peer = Endpoint::from(SocketAddr::from(([127, 0, 0, 1], 2380)));
+            Ok(Identity::first(&[(name.to_owned(), peer.clone())].into(), name, peer, None))
         }
-        Origin::First(names) => Ok(Identity::first(names, name, names[name], None)),
+        Origin::First(names) => Ok(Identity::first(names, name, names[name].clone(), None)),
         Origin::Added { members, peer } => {
             let introduction = peers::who_am_i(members, keeper, peer.to_string()).await?;
-            Ok(Identity::added(introduction.cluster, introduction.member, name, *peer))
+            Ok(Identity::added(introduction.cluster, introduction.member, name, peer.clone()))
         }
     }
 }
 
 /// Tells the others where clients reach this member, until they know.
-async fn announce(handle: Handle, name: String, peer: SocketAddr, reached: String) {
+async fn announce(handle: Handle, name: String, peer: Endpoint, reached: String) {
     let me = handle.member();
     let known = Member {
         name,

@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::io;
-use std::net::IpAddr;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -112,14 +111,14 @@ impl Tls {
         acceptor.accept(stream).await
     }
 
-    /// Makes sure that whoever is at the other end may call itself by this address.
+    /// Makes sure that whoever is at the other end may call itself by this name or address.
     pub(crate) async fn connect(
         &self,
-        host: IpAddr,
+        name: ServerName<'static>,
         stream: TcpStream,
     ) -> io::Result<client::TlsStream<TcpStream>> {
         let connector = self.ends().connector.clone();
-        connector.connect(ServerName::IpAddress(host.into()), stream).await
+        connector.connect(name, stream).await
     }
 }
 

@@ -90,20 +90,20 @@ impl Latency {
     }
 
     #[inline]
-    fn draw(self, stream: &mut Stream) -> Time {
+    fn draw(&self, stream: &mut Stream) -> Time {
         // The common ones first, without a jump through a table.
         if let Latency::Constant(time) = self {
-            return time;
+            return *time;
         }
         if let Latency::Uniform(min, values) = self {
-            return min + stream.below(values);
+            return min + stream.below(*values);
         }
         self.draw_odd(stream)
     }
 
     #[inline(never)]
-    fn draw_odd(self, stream: &mut Stream) -> Time {
-        match self {
+    fn draw_odd(&self, stream: &mut Stream) -> Time {
+        match *self {
             Latency::Constant(time) => time,
             Latency::Uniform(min, values) => min + stream.below(values),
             Latency::Exponential(mean) => stream.exponential(mean).min(LONGEST) as Time,
@@ -152,18 +152,22 @@ impl Network {
         network
     }
 
-    /// When a message that is sent now arrives, if nothing but latency is between its sender and its receiver:
-    /// the quick way for what is common.
+    /// Whether nothing but latency is between a sender and a receiver.
     #[inline]
-    pub(crate) fn plain_arrival(&mut self, now: Time, from: Address) -> Option<Time> {
-        if !self.plain {
-            return None;
-        }
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// When a message that is sent now arrives, if the network [is plain](Self::is_plain): the quick way for what
+    /// is common.
+    #[inline]
+    pub(crate) fn plain_arrival(&mut self, now: Time, from: Address) -> Time {
+        debug_assert!(self.plain, "more than latency decides");
         let arrival = now + self.latency.draw(&mut self.stream);
-        let Order::BySender(last) = &mut self.order else { return Some(arrival) };
+        let Order::BySender(last) = &mut self.order else { return arrival };
         let last = &mut last[from.index()];
         *last = arrival.max(*last);
-        Some(*last)
+        *last
     }
 
     /// What becomes of a message that is sent now.

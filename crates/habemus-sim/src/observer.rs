@@ -20,6 +20,11 @@ pub trait Observer<P: Process> {
         let _ = (at, from, to, message, stamp);
     }
 
+    /// There is another copy of a message on its way, which arrives or is lost like the first.
+    fn duplicated(&mut self, stamp: &Self::Stamp) {
+        let _ = stamp;
+    }
+
     /// A message is lost.
     fn dropped(&mut self, at: Time, from: Address, to: Address, stamp: &Self::Stamp, why: Dropped) {
         let _ = (at, from, to, stamp, why);

@@ -69,8 +69,9 @@ impl<T> Queue<T> {
     }
 
     /// Adds an event at `time`, which must not lie before the last event popped, nor before the limit of a
-    /// [`pop`](Queue::pop) that gave nothing.
-    #[inline]
+    /// [`pop`](Queue::pop) that gave nothing. Like taking out, it belongs into the loop, whatever a compiler thinks of
+    /// its length: a call would move the event once more.
+    #[inline(always)]
     pub fn push(&mut self, time: u64, event: T) {
         debug_assert!(time >= self.now, "time only grows");
         self.len += 1;
@@ -124,7 +125,7 @@ impl<T> Queue<T> {
     }
 
     /// Takes the next event out, with its time, unless it lies after `limit`.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, limit: u64) -> Option<(u64, T)> {
         while self.line.is_empty() {
             if !self.descend(limit) {

@@ -20,7 +20,7 @@ use crate::by_process::ByProcess;
 use crate::choices::Choices;
 use crate::network::Network;
 use crate::observer::Observer;
-use crate::plan::{Plan, Surroundings};
+use crate::plan::{Deed, Plan, Surroundings};
 use crate::queue::Queue;
 use crate::time::{Time, nanos};
 use crate::timers::Timers;
@@ -296,13 +296,16 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                 Some(time) if time <= end => match time.checked_sub(1) {
                     Some(before) => before,
                     None => {
-                        self.play_next(0);
+                        if !self.play_next_unless_stopped(0, &limits) {
+                            return Stop::Interrupted;
+                        }
                         continue;
                     }
                 },
                 _ => end,
             };
             let mut fetched = 0;
+            let mut calm = self.is_calm();
             while let Some((time, pending)) = self.queue.pop(horizon) {
                 if far_apart {
                     if fetched > 0 {
@@ -312,7 +315,8 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                     }
                 }
                 let before = std::mem::replace(&mut self.now, time);
-                if !self.happen(pending) {
+                let happened = if calm { self.happen_calmly(pending) } else { self.happen(pending) };
+                if !happened {
                     // A timer that was cancelled or replaced is nothing that happens.
                     self.now = before;
                     continue;
@@ -326,6 +330,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                         return Stop::Interrupted;
                     }
                     self.play_counted(last);
+                    calm = self.is_calm();
                     look_up = self.next_look_up(last);
                 }
                 if until_agreed && self.script_is_over() && self.observer.agreed() {
@@ -333,7 +338,11 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                 }
             }
             match scripted {
-                Some(time) if time <= end => self.play_next(time),
+                Some(time) if time <= end => {
+                    if !self.play_next_unless_stopped(time, &limits) {
+                        return Stop::Interrupted;
+                    }
+                }
                 _ if self.queue.is_empty() && limits.until != Until::Agree => {
                     if let Until::Time(_) = limits.until {
                         self.now = end;
@@ -426,6 +435,23 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     fn script_is_over(&self) -> bool {
         self.played == self.plan.timed.len() && self.plan.counted.is_empty()
+    }
+
+    /// As `play_next`; false if somebody stopped it meanwhile. A command to very many processes takes long, for
+    /// each of them may send to all.
+    fn play_next_unless_stopped(&mut self, time: Time, limits: &Limits<'_>) -> bool {
+        let Some((_, Deed::Processes(processes, deed))) = self.plan.timed.get(self.played) else {
+            self.play_next(time);
+            return true;
+        };
+        let (processes, deed) = (processes.clone(), deed.clone());
+        self.now = time;
+        self.played += 1;
+        self.events += 1;
+        processes.into_iter().all(|process| {
+            self.perform_at(process, &deed);
+            !limits.interrupted(self.events)
+        })
     }
 
     fn play_next(&mut self, time: Time) {

@@ -2,6 +2,7 @@
 //!
 //! Whatever need not know the process is generic over its problem only, or over nothing: an algorithm more costs little.
 
+mod carried;
 mod messages;
 mod settled;
 #[cfg(feature = "stepper")]
@@ -9,11 +10,9 @@ mod so_far;
 
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write};
-use std::sync::Arc;
 use std::time::Duration;
 
 use habemus::catalogue::Claim;
-use habemus::clock::VectorClock;
 use habemus::property::{End, Observation, ObservedEvent, Population, Violation};
 use habemus::{Address, Id, Message, Problem, Process, Status, Suspicion};
 use habemus_report::{Monitors, PropertyLine, Standing, Statistics};
@@ -23,6 +22,7 @@ use serde::Serialize;
 use crate::digest::Digest;
 use crate::observer::{NetworkChange, Notice, Observer};
 use crate::time::Time;
+use carried::Carried;
 use messages::Messages;
 use settled::Settled;
 
@@ -33,14 +33,13 @@ pub const CLOCK_LIMIT: usize = 512;
 pub const TRACE_LIMIT: usize = 2_000_000;
 
 /// What is attached to a message on its way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Stamp {
     number: u64,
     /// How long the chain of messages is that led to this one, itself included.
     depth: u32,
     /// Which record of the trace tells of its sending, if one does.
     record: u32,
-    clock: Option<Arc<VectorClock>>,
 }
 
 /// No record of the trace tells of it.
@@ -63,6 +62,7 @@ pub struct Watch<Q: Problem> {
     population: Population,
     statistics: Statistics,
     messages: Messages,
+    carried: Carried,
     standing: Standing,
     /// What the processes that are up have decided.
     decided: BTreeMap<Address, String>,
@@ -123,6 +123,7 @@ impl<Q: Problem> Watch<Q> {
         Watch {
             statistics: Statistics::default(),
             messages: Messages::new(count),
+            carried: Carried::default(),
             standing: Standing::new(count),
             decided: BTreeMap::new(),
             settled: counting.then(|| Settled::new(count, waits_idly)),
@@ -192,10 +193,15 @@ impl<Q: Problem> Watch<Q> {
         self.standing.become_status(at, process, id, status, &mut self.statistics);
     }
 
-    /// A message of `size` bytes leaves.
-    fn has_sent(&mut self, at: Time, link: (Address, Address), message: Shown<'_>, size: usize) -> Stamp {
-        let (from, to) = link;
-        let (number, depth) = self.messages.sent(from, message.kind, message.background, size as u64);
+    /// The message with this number leaves; gives the record that tells of it, if one does.
+    #[inline(never)]
+    fn write_sending(
+        &mut self,
+        at: Time,
+        (from, to): (Address, Address),
+        number: u64,
+        message: Shown<'_>,
+    ) -> u32 {
         let words = &mut self.words;
         let record = self.writer.event_with(at, from, |writer| Happening::Send {
             message: number,
@@ -204,19 +210,17 @@ impl<Q: Problem> Watch<Q> {
             label: label(message.value, words),
             background: message.background,
         });
-        let record = record.map_or(UNRECORDED, |record| record as u32);
-        let clock = self.writer.clock(from).map(|clock| Arc::new(clock.clone()));
-        Stamp { number, depth, record, clock }
+        if let Some(clock) = self.writer.clock(from) {
+            self.carried.leave(number, clock.clone());
+        }
+        record.map_or(UNRECORDED, |record| record as u32)
     }
 
     /// A message arrives.
-    fn has_delivered(&mut self, at: Time, link: (Address, Address), message: Shown<'_>, stamp: &Stamp) {
-        let (from, to) = link;
-        self.messages.delivered(to, stamp.depth);
-        self.digest.event(2, at, to, from);
-        self.digest.varint(stamp.number);
-        if let Some(sent) = &stamp.clock {
-            self.writer.merge(to, sent);
+    #[inline(never)]
+    fn write_delivery(&mut self, at: Time, (from, to): (Address, Address), stamp: Stamp, message: Shown<'_>) {
+        if let Some(sent) = self.carried.end(stamp.number) {
+            self.writer.merge(to, &sent);
         }
         let words = &mut self.words;
         self.writer.event_with(at, to, |writer| {
@@ -264,15 +268,26 @@ impl<P: Process> Observer<P> for Watch<P::Problem> {
 
     fn sent(&mut self, at: Time, from: Address, to: Address, message: &P::Message) -> Stamp {
         let size = if self.settled.is_some() { 0 } else { self.digest(1, at, from, to, message) };
-        self.has_sent(at, (from, to), Shown::of(message), size)
+        let (number, depth) = self.messages.sent(from, message.kind(), message.is_background(), size as u64);
+        let idle = self.writer.is_idle();
+        let record =
+            if idle { UNRECORDED } else { self.write_sending(at, (from, to), number, Shown::of(message)) };
+        Stamp { number, depth, record }
     }
 
     fn delivered(&mut self, at: Time, from: Address, to: Address, message: &P::Message, stamp: &Stamp) {
-        if self.settled.is_some() {
-            self.messages.delivered(to, stamp.depth);
-        } else {
-            self.has_delivered(at, (from, to), Shown::of(message), stamp);
+        self.messages.delivered(to, stamp.depth);
+        if self.settled.is_none() {
+            self.digest.event(2, at, to, from);
+            self.digest.varint(stamp.number);
         }
+        if !self.writer.is_idle() {
+            self.write_delivery(at, (from, to), *stamp, Shown::of(message));
+        }
+    }
+
+    fn duplicated(&mut self, stamp: &Stamp) {
+        self.carried.duplicate(stamp.number);
     }
 
     fn dropped(&mut self, at: Time, from: Address, to: Address, stamp: &Stamp, why: Dropped) {
@@ -308,6 +323,7 @@ impl<P: Process> Observer<P> for Watch<P::Problem> {
 impl<Q: Problem> Watch<Q> {
     fn has_dropped(&mut self, at: Time, (from, to): (Address, Address), number: u64, why: Dropped) {
         self.statistics.dropped += 1;
+        self.carried.end(number);
         self.digest(3, at, to, from, &number);
         self.writer.note_with(at, Some(to), |writer| Happening::Drop {
             message: number,

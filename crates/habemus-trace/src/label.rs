@@ -15,8 +15,13 @@ pub struct Label(Words);
 enum Words {
     /// Part of the program, as the kinds of messages are.
     Fixed(&'static str),
+    /// Few bytes, of which the first so many count: they need no memory of their own.
+    Short(u8, [u8; SHORT]),
     Shared(Arc<str>),
 }
+
+/// So many bytes lie where the other variants have an address and a length.
+const SHORT: usize = 22;
 
 impl Label {
     /// A text of the program itself.
@@ -28,6 +33,10 @@ impl Label {
     pub fn as_str(&self) -> &str {
         match &self.0 {
             Words::Fixed(text) => text,
+            Words::Short(length, bytes) => {
+                // They were copied from a text.
+                std::str::from_utf8(&bytes[..usize::from(*length)]).unwrap_or_default()
+            }
             Words::Shared(text) => text,
         }
     }
@@ -55,13 +64,20 @@ impl Borrow<str> for Label {
 
 impl From<&str> for Label {
     fn from(text: &str) -> Self {
-        Label(Words::Shared(text.into()))
+        let mut bytes = [0; SHORT];
+        match bytes.get_mut(..text.len()) {
+            Some(place) => {
+                place.copy_from_slice(text.as_bytes());
+                Label(Words::Short(text.len() as u8, bytes))
+            }
+            None => Label(Words::Shared(text.into())),
+        }
     }
 }
 
 impl From<String> for Label {
     fn from(text: String) -> Self {
-        Label(Words::Shared(text.into()))
+        Label::from(text.as_str())
     }
 }
 
@@ -120,6 +136,10 @@ mod tests {
         assert_ne!(Label::fixed("Election"), Label::from("Elected".to_owned()));
         let json = serde_json::to_string(&Label::fixed("Ok")).expect("a text can be written");
         assert_eq!(serde_json::from_str::<Label>(&json).expect("and read"), "Ok");
+        for text in ["", "Größe", "a text that has twenty", "a text of twenty-three."] {
+            assert_eq!(Label::from(text), text);
+        }
+        assert_eq!(size_of::<Label>(), 24);
         assert_eq!(format!("{:>4}|{:?}", Label::from("ab"), Label::from("ab")), "  ab|\"ab\"");
     }
 }

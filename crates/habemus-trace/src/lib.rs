@@ -6,10 +6,13 @@ pub mod draw;
 mod label;
 mod origin;
 mod trace;
+mod value;
+mod variables;
 mod writer;
 
 pub use delays::MessageDelays;
 pub use label::Label;
 pub use origin::Origin;
 pub use trace::{Dropped, FORMAT, Happening, Header, MessageId, ReadError, Record, Trace};
+pub use variables::changes;
 pub use writer::TraceWriter;

@@ -177,6 +177,11 @@ pub enum Happening {
         /// The identifier of the restored.
         restored: u64,
     },
+    /// Variables of the process have other values after this step; only where somebody asked for them.
+    State {
+        /// Each variable that has changed, and its value.
+        variables: Vec<(String, String)>,
+    },
     /// Links stopped to carry messages, each from the first to the second.
     Cut {
         /// Pairs of identifiers.

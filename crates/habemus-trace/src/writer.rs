@@ -48,6 +48,12 @@ impl TraceWriter {
         self.records.len() < self.max_records
     }
 
+    /// Whether nothing is kept of what it is told: neither clocks nor, from now on, records.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.clocks.is_empty() && !self.has_room()
+    }
+
     /// The identifier of a process.
     pub fn id(&self, process: Address) -> u64 {
         self.ids[process.index()]
@@ -127,8 +133,10 @@ impl TraceWriter {
 
     /// Adds a record with a clock. It is compiled once, and not for each way to find words.
     fn record(&mut self, at: u64, process: Address, what: Happening) -> usize {
-        let known = self.clock(process).into_iter().flat_map(VectorClock::iter);
-        let clock = known.map(|(other, ticks)| (self.id(other), ticks)).collect();
+        let clock = match self.clock(process) {
+            Some(known) => known.iter().map(|(other, ticks)| (self.id(other), ticks)).collect(),
+            None => BTreeMap::new(),
+        };
         self.records.push(Record { at, process: Some(self.id(process)), clock, what });
         self.records.len() - 1
     }

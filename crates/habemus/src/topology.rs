@@ -135,6 +135,12 @@ impl Ring {
     /// The process after `of`.
     #[inline]
     pub fn successor(&self, of: Address) -> Address {
+        if self.gone.is_some() { self.present_after(of) } else { self.next(of) }
+    }
+
+    /// The process after `of`, where some are no longer there. It is apart, so that the common case stays small.
+    #[inline(never)]
+    fn present_after(&self, of: Address) -> Address {
         let mut next = self.next(of);
         while next != of && is_gone(&self.gone, next) {
             next = self.next(next);

@@ -243,6 +243,10 @@ impl<P: Process> Handlers for Erased<P> {
         Described { kind: message.kind(), label: format!("{message:?}"), background: message.is_background() }
     }
 
+    fn variables(&self, process: u32) -> String {
+        format!("{:?}", self.processes.value(process))
+    }
+
     fn timer(&self, timer: u32) -> Described {
         let timer = self.timers.value(timer);
         Described { kind: "", label: format!("{timer:?}"), background: P::is_background(timer) }

@@ -333,6 +333,10 @@ impl Handlers for Mutated {
         self.inner.message(message)
     }
 
+    fn variables(&self, process: u32) -> String {
+        self.inner.variables(process)
+    }
+
     fn timer(&self, timer: u32) -> Described {
         self.inner.timer(timer)
     }

@@ -48,6 +48,10 @@ fn leased(lock: &'static str) -> Model {
     model(lock, 2).option("lease", "10ms").with(timed)
 }
 
+fn service(processes: u64) -> Model {
+    model("service", processes).option("ttl", "10ms")
+}
+
 /// The mutants of the catalogue, each with a model that catches it.
 pub fn planted() -> Vec<Planted> {
     let timely = |setting: &mut Setting| setting.timers = Timers::MessagesFirst;
@@ -130,6 +134,25 @@ pub fn planted() -> Vec<Planted> {
                     setting.faulty = vec![Address(2)];
                 },
             ),
+        ),
+        ("mutant-no-grace", "EM1", service(2).option("keep-alive", "false").with(timed)),
+        (
+            "mutant-reuses-token",
+            "fencing",
+            service(2).with(crash_and_recover).with(|setting| setting.faulty = vec![Address(0)]),
+        ),
+        (
+            "mutant-keeps-waiter",
+            "EM2",
+            service(3).with(crash).with(|setting| {
+                setting.timers = Timers::LateClients;
+                setting.faulty = vec![Address(2)];
+            }),
+        ),
+        (
+            "mutant-unlocks-any",
+            "EM1",
+            service(3).with(timely).with(|setting| setting.budget.duplications = 1),
         ),
         ("mutant-own-value", "agreement", model("flood-set", 3).all_start().with(crash)),
         (

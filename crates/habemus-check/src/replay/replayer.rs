@@ -28,6 +28,8 @@ pub(super) struct Replayer<'a> {
     pub(super) choices: Vec<u32>,
     /// The run as a script.
     pub(super) script: Vec<Cue>,
+    /// Which process was what after which record, by number.
+    pub(super) states: Vec<(usize, Address, u32)>,
 }
 
 /// A process, and what a driver keeps about it.
@@ -130,11 +132,12 @@ impl<'a> Replayer<'a> {
             steps: 0,
             choices: Vec::new(),
             script: Vec::new(),
+            states: Vec::new(),
         }
     }
 
-    /// Does what a record comes to.
-    pub(super) fn commit(&mut self, time: u64, matched: Match) {
+    /// Does what a record, of this number, comes to.
+    pub(super) fn commit(&mut self, number: usize, time: u64, matched: Match) {
         let at = Occasion::At(Duration::from_nanos(time));
         let occasion = matched.trigger.map_or(at, Occasion::When);
         self.script.extend(matched.cue.map(|action| Cue { occasion, action }));
@@ -149,6 +152,7 @@ impl<'a> Replayer<'a> {
                 // The beginning is no step of the run.
                 self.steps += usize::from(!matches!(&spent, Spent::Life { .. } if !self.has_lived(at)));
                 self.spend(at, spent);
+                self.states.push((number, at, handled.process));
                 let actor = &mut self.actors[at.index()];
                 actor.process = Some(handled.process);
                 actor.stored_before = actor.stored;

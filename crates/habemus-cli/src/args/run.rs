@@ -57,6 +57,11 @@ impl RunFlags {
         self.subject.is_given()
     }
 
+    /// The same circumstances for another algorithm.
+    pub(crate) fn of(&self, algorithm: &str) -> Self {
+        RunFlags { subject: self.subject.of(algorithm), ..self.clone() }
+    }
+
     /// The algorithm, or the file, that the command names.
     pub(crate) fn algorithm(&self) -> Option<&str> {
         self.subject.named()

@@ -33,6 +33,11 @@ impl SubjectFlags {
         self.what.is_some()
     }
 
+    /// The same system of another algorithm.
+    pub(crate) fn of(&self, algorithm: &str) -> Self {
+        SubjectFlags { what: Some(algorithm.to_owned()), system: self.system.clone() }
+    }
+
     /// What it names.
     pub(crate) fn named(&self) -> Option<&str> {
         self.what.as_deref()

@@ -33,7 +33,8 @@ pub(crate) enum Format {
   habemus draw bully.jsonl
   habemus draw bully.jsonl --format svg --out bully.svg
   habemus draw bully.jsonl --from 20ms --to 50ms
-  habemus draw broken.jsonl --around violation")]
+  habemus draw broken.jsonl --around violation
+  habemus draw bully.jsonl --show state")]
 pub(crate) struct Draw {
     /// The trace, as `habemus run --trace FILE` wrote it.
     trace: PathBuf,
@@ -49,6 +50,13 @@ pub(crate) struct Draw {
 pub(crate) enum Around {
     /// The first violation of a property.
     Violation,
+}
+
+/// What a picture shows besides events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Show {
+    /// The variables that each step changed.
+    State,
 }
 
 /// What a picture shows and where it goes.
@@ -69,6 +77,9 @@ pub(crate) struct Style {
     /// Draw only the first violation, 30 events before it and 5 after it.
     #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["from", "to"])]
     pub(crate) around: Option<Around>,
+    /// Show the variables of the processes, too, where they change; the run is repeated to find them.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) show: Option<Show>,
     /// Columns of a text diagram.
     #[arg(long, value_name = "N", default_value_t = 80)]
     pub(crate) width: usize,
@@ -144,6 +155,13 @@ impl Style {
             color: self.out.is_none() && output::coloured(),
             window: self.window(trace)?,
             ..draw::Options::default()
+        };
+        let told;
+        let trace = if self.show == Some(Show::State) {
+            told = habemus_check::with_states(trace)?;
+            &told
+        } else {
+            trace
         };
         let picture = match format {
             Format::Text => draw::text(trace, &options),

@@ -5,6 +5,7 @@ pub(crate) mod certs;
 pub(crate) mod check;
 #[cfg(feature = "nodes")]
 pub(crate) mod cluster;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod cost;
 pub(crate) mod detectors;

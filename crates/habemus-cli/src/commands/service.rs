@@ -13,11 +13,9 @@ use crate::error::CliError;
 
 /// A command of another program, which this one becomes.
 #[derive(Args)]
-#[command(
-    after_help = "The options are those of another program, which this one becomes: `habemusd --help` lists them for
-serve, `habemusctl lock --help` for lock and its siblings, `habemus-demo --help` for demo. docs/service.md
-shows how they are used."
-)]
+#[command(after_help = "The options are those of another program, which this one becomes: `habemusd --help`
+lists them for serve, `habemusctl lock --help` for lock and its siblings,
+`habemus-demo --help` for demo. docs/service.md shows how they are used.")]
 pub(crate) struct External {
     /// The options of the program that this becomes; --help lists them.
     #[arg(value_name = "OPTION", trailing_var_arg = true, allow_hyphen_values = true)]

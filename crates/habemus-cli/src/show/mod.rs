@@ -1,6 +1,7 @@
 //! Results as people read them.
 
 mod check;
+mod compare;
 mod cost;
 mod cost_plot;
 mod detectors;
@@ -15,6 +16,7 @@ mod timeout;
 mod timeout_plot;
 
 pub(crate) use check::check;
+pub(crate) use compare::comparison;
 pub(crate) use cost::{
     circumstances as cost_circumstances, cost_csv, cost_heading, cost_report, cost_row, cost_summary,
     cost_verdict,

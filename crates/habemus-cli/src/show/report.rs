@@ -14,7 +14,8 @@ const WIDTH: usize = 80;
 pub(crate) fn report(scenario: &Scenario, report: &Report) -> String {
     let mut text = String::new();
     let processes = plural(report.processes as u64, "process", "processes");
-    let _ = writeln!(text, "{} · {processes} · seed {}", report.algorithm.cyan().bold(), report.seed);
+    let seed = if report.is_repeatable() { format!(" · seed {}", report.seed) } else { String::new() };
+    let _ = writeln!(text, "{} · {processes}{seed}", report.algorithm.cyan().bold());
     if let Some(title) = &scenario.title {
         text.push_str(&wrap("", title, WIDTH));
     }

@@ -1,7 +1,7 @@
 //! `habemus cluster`, `node` and `certs`: real processes from the command line.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -118,6 +118,7 @@ fn a_scenario_about_locks_with_names_is_played_for_each_of_them() {
     let simulated = text(&habemus(&["run", &file], ""));
     let real = text(&habemus(&["cluster", &file], ""));
     assert!(real.contains("a real run cannot be repeated"), "{real}");
+    assert!(!real.contains("seed"), "nothing was drawn: {real}");
     for said in [simulated, real] {
         let lines = ["9 entries into 2 locks", "orders", "stock", "as expected"];
         assert!(lines.iter().all(|line| said.contains(line)), "{said}");
@@ -252,7 +253,11 @@ fn runs(pid: &str) -> bool {
 
 #[test]
 fn a_cluster_that_is_killed_leaves_neither_nodes_that_stand_still_nor_files() {
-    let folder = scratch("killed-cluster");
+    ["KILL", "TERM", "HUP"].into_iter().for_each(assert_nothing_is_left_after);
+}
+
+fn assert_nothing_is_left_after(signal: &str) {
+    let folder = scratch(&format!("cluster-{signal}"));
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a folder can be made");
     let mut command = command(&["cluster", "--processes", "2", "--algorithm", "bully"]);
@@ -267,15 +272,16 @@ fn a_cluster_that_is_killed_leaves_neither_nodes_that_stand_still_nor_files() {
     let children = std::fs::read_to_string(children).expect("the system knows");
     let nodes: Vec<&str> = children.split_whitespace().collect();
     assert!(nodes.len() >= 2 && std::fs::read_dir(&folder).expect("it is there").count() == 1, "{nodes:?}");
-    cluster.kill().expect("it can be killed");
-    cluster.wait().expect("it was killed");
+    let sent = Command::new("kill").args([&format!("-{signal}"), &cluster.id().to_string()]).status();
+    assert!(sent.expect("it can be sent").success());
+    cluster.wait().expect("it ends");
     let deadline = Instant::now() + Duration::from_secs(60);
     let is_clean = || {
         let is_empty = std::fs::read_dir(&folder).expect("it is there").next().is_none();
         is_empty && !nodes.iter().any(|pid| runs(pid))
     };
     while !is_clean() {
-        assert!(Instant::now() < deadline, "something is left");
+        assert!(Instant::now() < deadline, "{signal}: something is left");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -62,7 +62,7 @@ fn whoever_asks_for_nothing_is_told_what_to_try() {
         assert!(succeeds(&["help"]).contains(&format!("\n  {command} ")), "{command} is no command");
     }
     let help = succeeds(&["help"]);
-    assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
+    assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
 }
 
 #[test]

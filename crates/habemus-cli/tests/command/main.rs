@@ -2,6 +2,7 @@
 
 mod analysis;
 mod cluster;
+mod compared;
 mod coverage;
 mod everyday;
 mod lab;

@@ -1,5 +1,6 @@
 //! Carrying out what a handler asked for: store, record, then send.
 
+use std::io;
 use std::time::Duration;
 
 use habemus::{Address, ProblemKind, Status, Suspicion, election};
@@ -300,15 +301,25 @@ impl Engine {
 
     /// Hands what was recorded to the system, and then lets the frames leave.
     fn let_go(&mut self, name: &str, departures: &mut Vec<Departure>) -> Result<(), EngineError> {
-        if let Some(recorder) = self.instances.get_mut(name).and_then(|it| it.recorder.as_mut()) {
+        if let Some(instance) = self.instances.get_mut(name)
+            && let Some(recorder) = &mut instance.recorder
+        {
             let listener = &mut self.parts.listener;
-            recorder.commit(|record| {
+            let written = recorder.commit(|record| {
                 if let Some(listener) = listener.as_mut()
                     && !is_background(&record.what)
                 {
                     listener(&NodeReport::Record { name: name.to_owned(), record: record.clone() });
                 }
-            })?;
+            });
+            if let Err(why) = written {
+                // A supervisor needs every record. Everybody else needs the node.
+                if self.parts.standby {
+                    return Err(why.into());
+                }
+                give_up_trace(name, &why);
+                instance.recorder = None;
+            }
         }
         for Departure { to, body, away } in departures.drain(..) {
             let due = match body {
@@ -359,6 +370,10 @@ impl Engine {
         }
         Ok(false)
     }
+}
+
+pub(super) fn give_up_trace(name: &str, why: &io::Error) {
+    warn!(process = name, %why, "the trace cannot be written, and is written no longer; the node goes on");
 }
 
 fn is_background(what: &Happening) -> bool {

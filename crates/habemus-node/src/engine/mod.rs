@@ -338,7 +338,13 @@ impl Engine {
                 // A supervisor puts the traces together, and needs all of them.
                 let longest = if self.parts.standby { u64::MAX } else { MAX_TRACE };
                 let path = directory.path().join(file);
-                Some(Recorder::open(&path, &self.header(), self.parts.me, longest)?)
+                match Recorder::open(&path, &self.header(), self.parts.me, longest) {
+                    Err(why) if !self.parts.standby => {
+                        effects::give_up_trace(name, &why);
+                        None
+                    }
+                    opened => Some(opened?),
+                }
             }
             _ => None,
         };

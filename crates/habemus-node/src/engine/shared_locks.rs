@@ -20,6 +20,14 @@ pub const SHARED_LEASE: Duration = Duration::from_secs(1);
 /// How often locks are looked for that nobody has used since the last time.
 const SWEEP: Duration = Duration::from_secs(1);
 
+/// A life opens fewer locks than this, and there are fewer than 2³⁰ lives: numbers from a network end at 2⁶².
+const LOCKS_OF_A_LIFE: u64 = 1 << 32;
+
+fn nanos_since_1970() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// What the locks of a node share.
 pub(super) struct SharedLocks {
     /// A lock that has not started.
@@ -41,10 +49,11 @@ impl SharedLocks {
         Standing { said, grace: over.duration_since(Instant::now()), given }
     }
 
-    /// A number greater than all before, also than those of former lives, unless the clock was put back.
-    fn next_incarnation(&mut self) -> u64 {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        self.incarnation = u64::try_from(now).unwrap_or(u64::MAX).max(self.incarnation + 1);
+    /// A number greater than all before, also than those of former lives: `starts` says how many there were. Only where
+    /// no disk counts them does it depend on a clock, which may be put back.
+    fn next_incarnation(&mut self, starts: u64) -> u64 {
+        let life = if starts > 0 { starts.saturating_mul(LOCKS_OF_A_LIFE) } else { nanos_since_1970() };
+        self.incarnation = life.max(self.incarnation + 1);
         self.incarnation
     }
 
@@ -66,8 +75,9 @@ impl Engine {
 
     /// Starts the process of a lock that shares the election.
     pub(super) async fn open_shared(&mut self, name: &str, base: Instant) -> Result<(), EngineError> {
+        let starts = self.parts.endpoint.memory.disk().starts;
         let Some(shared) = &mut self.shared else { return Ok(()) };
-        let (mut machine, memory) = (shared.blank.fresh(), shared_memory(shared.next_incarnation()));
+        let (mut machine, memory) = (shared.blank.fresh(), shared_memory(shared.next_incarnation(starts)));
         shared.next_sweep.get_or_insert(Instant::now() + SWEEP);
         let mut step = std::mem::take(&mut self.step);
         let begun = machine.start(Some(&memory), self.clock.shows(Instant::now()), &mut step);
@@ -139,5 +149,37 @@ impl Engine {
             timers.cancel_all(name);
             false
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use habemus::Address;
+    use habemus::Id;
+
+    use super::*;
+
+    #[test]
+    fn a_lock_of_a_later_life_is_a_later_one_whatever_the_clock_says() {
+        let life = || SharedLocks {
+            blank: sharing(&[Id(1)], Vec::new(), SHARED_LEASE, Address(0)).expect("it is a system"),
+            incarnation: 0,
+            said: Output::Leaderless,
+            since: Instant::now(),
+            given: 0,
+            next_sweep: None,
+        };
+        let (mut first, mut second) = (life(), life());
+        let numbers = [
+            first.next_incarnation(1),
+            first.next_incarnation(1),
+            second.next_incarnation(2),
+            second.next_incarnation(2),
+        ];
+        assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+        assert!(numbers[3] < nanos_since_1970() / 1000, "no clock has a part in it: {numbers:?}");
+        let mut without_disk = life();
+        let one = without_disk.next_incarnation(0);
+        assert!(one < without_disk.next_incarnation(0));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -137,18 +138,18 @@ pub(crate) async fn listen(
     hospitality: Hospitality,
 ) {
     // All of it ends with the listener.
-    let (mut tasks, mut strangers) = (JoinSet::new(), VecDeque::<AbortHandle>::new());
+    let (mut tasks, mut strangers) = (JoinSet::new(), VecDeque::<(IpAddr, AbortHandle)>::new());
     let (known, mut visits) = mpsc::unbounded_channel::<Visit>();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, address)) => {
-                    strangers.retain(|stranger| !stranger.is_finished());
+                    strangers.retain(|(_, stranger)| !stranger.is_finished());
                     if strangers.len() >= hospitality.strangers
-                        && let Some(silent_longest) = strangers.pop_front()
+                        && let Some((_, meeting)) = strangers.remove(who_must_go(&strangers))
                     {
                         count(&endpoint.traffic.refused, 1);
-                        silent_longest.abort();
+                        meeting.abort();
                     }
                     let (endpoint, guests, known) =
                         (Arc::clone(&endpoint), Arc::clone(&guests), known.clone());
@@ -168,7 +169,8 @@ pub(crate) async fn listen(
                             }
                         }
                     };
-                    strangers.push_back(tasks.spawn(meeting.instrument(Span::current())));
+                    let meeting = tasks.spawn(meeting.instrument(Span::current()));
+                    strangers.push_back((network_of(address.ip()), meeting));
                 }
                 Err(why) => {
                     // Too many open files, most likely: it passes.
@@ -186,6 +188,22 @@ pub(crate) async fn listen(
             }
             Some(_) = tasks.join_next() => {}
         }
+    }
+}
+
+/// Which stranger makes room for another: of the network that most of them come from, the one that was silent longest. So
+/// whoever floods the node from elsewhere is in the way of nobody else.
+fn who_must_go<T>(strangers: &VecDeque<(IpAddr, T)>) -> usize {
+    let crowd = |of: IpAddr| strangers.iter().filter(|(network, _)| *network == of).count();
+    let crowds = strangers.iter().enumerate().map(|(index, (network, _))| (index, crowd(*network)));
+    crowds.rev().max_by_key(|(_, crowd)| *crowd).map_or(0, |(index, _)| index)
+}
+
+/// Whoever has an address of IPv6 has all that begin with the same 64 bits.
+fn network_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
+        short => short,
     }
 }
 
@@ -403,6 +421,17 @@ mod tests {
                 arrivals.recv().await.expect("it is there");
             }
         }
+    }
+
+    #[test]
+    fn whoever_comes_in_a_crowd_makes_room_before_one_who_comes_alone() {
+        let from = |addresses: &[&str]| -> VecDeque<(IpAddr, ())> {
+            addresses.iter().map(|it| (network_of(it.parse().expect("an address")), ())).collect()
+        };
+        assert_eq!(who_must_go(&from(&["10.0.0.1", "10.0.0.9", "10.0.0.9", "10.0.0.2"])), 1);
+        assert_eq!(who_must_go(&from(&["10.0.0.1", "10.0.0.9", "10.0.0.2"])), 0, "who was silent longest");
+        assert_eq!(who_must_go(&from(&["fd00::1", "fd01::1", "fd01::2"])), 1, "they are all the same");
+        assert_eq!(who_must_go(&from(&["fd00::1", "::ffff:10.0.0.9", "10.0.0.9"])), 1);
     }
 
     #[tokio::test]

@@ -112,16 +112,17 @@ async fn a_node_that_changes_its_settings_keeps_still_until_its_old_promise_is_o
     changed.stop().await.unwrap();
 }
 
-/// Waits until a node has refused somebody.
-async fn until_refusing(node: &Node) {
-    let (address, deadline) = (node.http().expect("it serves").to_owned(), Instant::now() + LONG);
-    loop {
-        let page = metrics(&address).await;
-        let line =
-            page.lines().find(|line| line.starts_with("habemus_refusals_total ")).expect("it is counted");
-        if !line.ends_with(" 0") {
-            return;
-        }
+/// How often a node has refused somebody.
+async fn refusals(node: &Node) -> u64 {
+    let page = metrics(node.http().expect("it serves")).await;
+    let count = page.lines().find_map(|line| line.strip_prefix("habemus_refusals_total "));
+    count.and_then(|count| count.parse().ok()).expect("it is counted")
+}
+
+/// Waits until a node has refused somebody once more than so often.
+async fn until_refusing(node: &Node, before: u64) {
+    let deadline = Instant::now() + LONG;
+    while refusals(node).await <= before {
         assert!(Instant::now() < deadline, "nobody was refused");
         sleep(Duration::from_millis(20)).await;
     }
@@ -147,9 +148,81 @@ async fn a_wiped_disk_is_found_out_by_those_who_have_met_it() {
     for node in &nodes {
         node.introduce(3, wiped.address());
         wiped.introduce(node.id(), node.address());
-        until_refusing(node).await;
+        until_refusing(node, 0).await;
     }
     assert!(wiped.overview().await.unwrap().connected.is_empty());
     wiped.stop().await.unwrap();
+    stop(nodes).await;
+}
+
+/// Copies the data directory of a node.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a directory can be made");
+    for entry in std::fs::read_dir(from).expect("it is there") {
+        let entry = entry.expect("it can be read");
+        std::fs::copy(entry.path(), to.join(entry.file_name())).expect("it can be copied");
+    }
+}
+
+/// Node 3 with the data of this directory, which knows the others, and they know it.
+async fn third_from(data: &Path, scratch: &Scratch, others: &[Node]) -> Node {
+    let settings = Settings { data: Some(data.to_owned()), ..settings(scratch, 3) };
+    let third = Node::start(settings).await.expect("it starts");
+    for node in others {
+        node.introduce(3, third.address());
+        third.introduce(node.id(), node.address());
+    }
+    third
+}
+
+/// Node 3 with this data is refused by all others.
+async fn assert_found_out(data: &Path, scratch: &Scratch, others: &[Node]) {
+    let mut before = Vec::new();
+    for node in others {
+        before.push(refusals(node).await);
+    }
+    let third = third_from(data, scratch, others).await;
+    for (node, before) in others.iter().zip(before) {
+        until_refusing(node, before).await;
+    }
+    assert!(third.overview().await.unwrap().connected.is_empty(), "somebody lets it in");
+    third.stop().await.unwrap();
+}
+
+/// What one does who starts a machine from the image of another, and one who restores a disk from a copy.
+#[tokio::test]
+async fn a_twin_and_an_older_copy_of_a_disk_are_found_out_by_those_who_have_met_the_node() {
+    let scratch = Scratch::new();
+    let mut nodes = established(&scratch).await;
+    let [data, older, twin] = ["node-3", "older", "twin"].map(|name| scratch.path().join(name));
+    nodes.pop().unwrap().stop().await.unwrap();
+    copy(&data, &older);
+    copy(&data, &twin);
+    let third = third_from(&data, &scratch, &nodes).await;
+    let deadline = Instant::now() + LONG;
+    while third.overview().await.unwrap().connected.len() < 2 {
+        assert!(Instant::now() < deadline, "it is not let in");
+        sleep(Duration::from_millis(20)).await;
+    }
+    assert_found_out(&twin, &scratch, &nodes).await;
+    // The twin is gone. Another leader is needed, so the node promises something more; and it has met both again.
+    let mut watch = nodes[0].election().unwrap().leader();
+    let known = tokio::time::timeout(LONG, watch.wait_for(|now| now.leader().is_some())).await;
+    let (leader, term) = known.expect("in time").map(|now| (now.leader().unwrap(), now.term())).unwrap();
+    nodes.remove((leader - 1) as usize).stop().await.unwrap();
+    nodes.push(Node::start(settings(&scratch, leader)).await.expect("it starts"));
+    for one in nodes.iter().chain([&third]) {
+        nodes.iter().chain([&third]).for_each(|other| one.introduce(other.id(), other.address()));
+    }
+    for node in nodes.iter().chain([&third]) {
+        let mut leader = node.election().unwrap().leader();
+        let news = leader.wait_for(|now| now.leader().is_some() && now.term() > term);
+        tokio::time::timeout(LONG, news).await.expect("somebody is elected").expect("the node lives");
+    }
+    third.stop().await.unwrap();
+    // However often the copy is started in its place, what it has not promised it has forgotten.
+    for _ in 0..2 {
+        assert_found_out(&older, &scratch, &nodes).await;
+    }
     stop(nodes).await;
 }

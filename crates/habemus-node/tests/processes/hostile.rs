@@ -1,9 +1,15 @@
 //! What a hostile or unlucky peer can do to a node: little.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use habemus_node::transport::frame::{Answer, Body, Challenge, Frame, Hello};
 use habemus_node::{Node, Settings};
-use tokio::io::AsyncWriteExt;
-use tokio::time::timeout;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
 
 use crate::bench::LONG;
 use crate::peer::{Peer, message, node_and_greeting, read_piece};
@@ -36,6 +42,25 @@ async fn many_frames_and_then_garbage_on_two_connections_do_not_hang_the_engine(
     timeout(LONG, node.stop()).await.expect("it hears that it is to stop").unwrap();
 }
 
+/// Well-formed messages that name a process at the address 35, of three.
+#[tokio::test]
+async fn a_message_about_somebody_who_is_not_there_never_costs_the_node() {
+    for (algorithm, bytes) in [
+        ("token-ring", [0x01, 0x02, 0x07, 0x01, 0x01].as_slice()),
+        ("token-ring", &[0x01, 0x02, 0x03, 0x01, 0x23]),
+        ("suzuki-kasami", &[0x01, 0x02, 0x03, 0x01, 0x23]),
+        ("suzuki-kasami", &[0x01, 0x01, 0x01, 0x01, 0x01, 0x23]),
+    ] {
+        let (node, hello) = node_and_greeting(Settings::new(algorithm, 1, [1, 2, 3])).await;
+        let mut peer = Peer::welcome(&node, &hello).await;
+        assert!(peer.send(bytes).await);
+        let _ = peer.stream.shutdown().await;
+        peer.until_hung_up().await;
+        assert!(reacts(&node).await, "{algorithm} {bytes:02x?}");
+        Peer::welcome(&node, &hello).await;
+    }
+}
+
 #[tokio::test]
 async fn a_stranger_who_is_refused_learns_nothing_of_the_cluster() {
     let settings = Settings { cluster: "secret".to_owned(), ..Settings::new("bully", 1, [1, 2]) };
@@ -61,12 +86,12 @@ async fn a_stranger_who_is_refused_learns_nothing_of_the_cluster() {
 #[tokio::test]
 async fn a_greeting_that_was_overheard_lets_nobody_in() {
     let (node, hello) = node_and_greeting(Settings::new("bully", 1, [1, 2])).await;
-    let mut stream = tokio::net::TcpStream::connect(node.address()).await.unwrap();
+    let mut stream = TcpStream::connect(node.address()).await.unwrap();
     let challenge = Challenge::decode(&read_piece(&mut stream).await.unwrap()).unwrap();
     let overheard = Hello { nonce: challenge.nonce, ..hello };
     let peer = Peer::greet_with(stream, overheard.clone()).await;
     assert!(matches!(peer, Some((_, Answer::Welcome { .. }))));
-    let mut stream = tokio::net::TcpStream::connect(node.address()).await.unwrap();
+    let mut stream = TcpStream::connect(node.address()).await.unwrap();
     read_piece(&mut stream).await.unwrap();
     let replayed = Peer::greet_with(stream, overheard).await;
     assert!(matches!(replayed, Some((_, Answer::Refused { .. }))));
@@ -131,4 +156,48 @@ async fn listening_beyond_the_loopback_without_tls_must_be_asked_for_in_so_many_
     assert!(refused.to_string().contains("--insecure-without-tls"), "{refused}");
     let node = Node::start(Settings { insecure_without_tls: true, ..open }).await.expect("it was asked for");
     node.stop().await.unwrap();
+}
+
+/// Strangers on another machine who say nothing, and come again as soon as they are turned away, until they are dropped. Returns when as many
+/// have come.
+async fn silent_strangers(address: &str, count: usize) -> JoinSet<()> {
+    let (mut strangers, come) = (JoinSet::new(), Arc::new(Semaphore::new(0)));
+    for _ in 0..count {
+        let (address, come) = (address.parse().expect("an address"), Arc::clone(&come));
+        strangers.spawn(async move {
+            loop {
+                let socket = TcpSocket::new_v4().expect("a socket can be had");
+                // All of the loopback is this machine's, and another address than that of the peers.
+                socket.bind("127.0.0.2:0".parse().unwrap()).expect("it is bound");
+                let Ok(mut stream) = socket.connect(address).await else { continue };
+                come.add_permits(1);
+                let _ = stream.read_to_end(&mut Vec::new()).await;
+            }
+        });
+    }
+    let all = come.acquire_many(2 * count as u32);
+    let _ = timeout(LONG, all).await.expect("it accepts them");
+    strangers
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_comes_back_is_let_in_although_strangers_without_end_say_nothing() {
+    let node = async |id| Node::start(Settings::new("bully", id, [1, 2])).await.expect("it starts");
+    let first = node(1).await;
+    let _strangers = silent_strangers(first.address(), 500).await;
+    for _ in 0..3 {
+        let second = node(2).await;
+        first.introduce(2, second.address());
+        second.introduce(1, first.address());
+        timeout(LONG, async {
+            while first.overview().await.unwrap().connected.is_empty()
+                || second.overview().await.unwrap().connected.is_empty()
+            {
+                sleep(Duration::from_millis(5)).await;
+            }
+        })
+        .await
+        .expect("it is let in");
+        second.stop().await.unwrap();
+    }
 }

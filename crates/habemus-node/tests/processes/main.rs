@@ -1,6 +1,7 @@
 //! Real processes: nodes that are killed, stopped and restarted.
 
 mod bench;
+mod bounds;
 mod catalogue;
 mod configuration;
 mod faults;
@@ -14,4 +15,5 @@ mod peer;
 mod random_faults;
 mod refusals;
 mod signatures;
+mod stalled_disk;
 mod surroundings;

@@ -18,21 +18,21 @@ fn rounds() -> u32 {
 }
 
 /// A connection that stays open.
-struct Connection(TcpStream);
+pub(crate) struct Connection(TcpStream);
 
 impl Connection {
-    fn open(cluster: &Cluster, id: u64) -> Connection {
+    pub(crate) fn open(cluster: &Cluster, id: u64) -> Connection {
         let stream = TcpStream::connect(cluster.http(id).expect("it serves")).expect("it listens");
         stream.set_read_timeout(Some(LONG)).expect("a timeout is possible");
         Connection(stream)
     }
 
-    fn ask(&mut self) {
+    pub(crate) fn ask(&mut self) {
         self.0.write_all(b"GET /leader HTTP/1.1\r\nhost: localhost\r\n\r\n").expect("it reads");
     }
 
     /// Whether the node says that it leads, and in which term.
-    fn answer(&mut self) -> (bool, u64) {
+    pub(crate) fn answer(&mut self) -> (bool, u64) {
         let mut text = Vec::new();
         // The body is one line of JSON, and nothing else on the page ends in this way.
         while !text.ends_with(b"}\n") {

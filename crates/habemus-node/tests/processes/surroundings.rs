@@ -9,6 +9,7 @@ use habemus_node::{Node, NodeReport, Settings, SupervisorCommand};
 use tokio::time::timeout;
 
 use crate::bench::{LONG, Scratch, program};
+use crate::peer::{Peer, read_piece};
 
 /// A node of three that is killed at the end.
 struct Process(Child);
@@ -179,4 +180,45 @@ fn a_node_in_the_background_of_a_terminal_is_not_stopped_for_reading_it() {
     terminal.0.stdin.take().expect("it is piped").write_all(b"go\n").expect("the shell reads");
     let state = lines.find(|line| line.starts_with("State:")).expect("the shell was heard, not the node");
     assert!(!state.contains("T (stopped)"), "{state}");
+}
+
+/// What the node must store has its room on the disk from the beginning; a trace has not. (`ulimit -f` counts in blocks of
+/// 512 or 1024 bytes: room for the stores either way.)
+#[test]
+fn a_trace_that_cannot_be_written_ends_and_the_node_goes_on() {
+    let scratch = Scratch::new();
+    let options = ["interval=5ms", "min-timeout=10ms", "max-timeout=20ms"];
+    let flags: Vec<&str> = options.iter().flat_map(|option| ["-o", option]).chain(["--trace"]).collect();
+    let node = command(&scratch, &flags);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 40; exec \"$@\"", "sh"]).arg(node.get_program());
+    shell.args(node.get_args()).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut process = Process(shell.spawn().expect("there is a shell"));
+    let log = BufReader::new(process.0.stderr.take().expect("it is piped"));
+    let mut lines = log.lines().map(|line| line.expect("it is text"));
+    lines.find(|line| line.contains("the trace cannot be written")).expect("it is said");
+    process.0.stdin.take().expect("it is piped").write_all(b"stop\n").expect("it goes on and reads");
+    assert!(lines.all(|line| !line.contains("ERROR")));
+    assert_eq!(process.0.wait().expect("it stops").code(), Some(0), "it stops in good order");
+}
+
+/// A stranger chooses the name of the cluster that it asks for, and the log says that it was refused.
+#[tokio::test]
+async fn a_stranger_does_not_write_lines_of_its_own_into_the_log() {
+    use habemus_node::transport::frame::{Challenge, Disk, Hello};
+
+    let scratch = Scratch::new();
+    let (mut process, address, _reports) = supervised(&scratch);
+    let mut stream = tokio::net::TcpStream::connect(&address).await.expect("it listens");
+    let challenge = read_piece(&mut stream).await.expect("a challenge");
+    let Challenge { nonce } = Challenge::decode(&challenge).expect("a challenge");
+    let cluster = "x\n2026-11-18T00:00:00.000000Z ERROR node{id=1}: forged\r\x1b[31m".to_owned();
+    let (disk, system) = (Disk::default(), String::new());
+    let hello = Hello { cluster, system, from: 2, to: 1, life: 1, nonce, disk };
+    assert!(Peer::greet_with(stream, hello).await.is_some());
+    let log = BufReader::new(process.0.stderr.take().expect("it is piped"));
+    let mut lines = log.lines().map(|line| line.expect("it is text"));
+    let line = lines.find(|line| line.contains("forged")).expect("it is refused, and that is said");
+    assert!(line.contains("refused a connection") && line.contains("WARN"), "{line}");
+    assert!(!line.contains(['\r', '\x1b']), "{line:?}");
 }

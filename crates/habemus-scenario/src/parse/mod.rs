@@ -14,6 +14,7 @@ use crate::source::{Location, SourceMap};
 
 mod expect;
 mod network;
+mod open_list;
 mod options;
 mod random;
 mod reader;
@@ -43,9 +44,7 @@ pub struct Parsed {
 pub fn parse(file: &str, text: &str) -> Result<Parsed, ScenarioErrors> {
     let mut reader = Reader::new(file, text);
     let (document, syntax_errors) = DeTable::parse_recoverable(text);
-    for error in syntax_errors {
-        reader.syntax_error(&error);
-    }
+    reader.syntax_errors(&syntax_errors);
     if let Some(errors) = reader.take_errors() {
         return Err(errors);
     }
@@ -63,6 +62,11 @@ pub fn parse(file: &str, text: &str) -> Result<Parsed, ScenarioErrors> {
 pub fn read(path: impl AsRef<Path>) -> Result<Parsed, ReadError> {
     let path = path.as_ref();
     let bytes = fs::read(path).map_err(|reason| ReadError::Unreadable { path: path.to_owned(), reason })?;
+    if let Some(at) = bytes.iter().position(|byte| byte.is_ascii_control() && !b"\t\n\r".contains(byte)) {
+        // What is shown of a file must not write control characters to a terminal.
+        let line = 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count();
+        return Err(ReadError::NotText { path: path.to_owned(), line, byte: bytes[at] });
+    }
     let file = path.display().to_string();
     let text = String::from_utf8(bytes).map_err(|error| not_text(&file, &error))?;
     Ok(parse(&file, &text)?)

@@ -6,6 +6,7 @@ use habemus::units::shortened;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::open_list::OpenList;
 use super::{KEYS, TABLES};
 use crate::error::{Problem, ScenarioErrors};
 use crate::names;
@@ -68,7 +69,26 @@ impl<'t> Reader<'t> {
         self.problems.push(Problem { other: Some((other, label)), ..Problem::new(span, message) });
     }
 
-    pub(super) fn syntax_error(&mut self, error: &toml::de::Error) {
+    /// Everything that is no TOML, once for each cause: after a list that is not closed nothing can be
+    /// believed.
+    pub(super) fn syntax_errors(&mut self, errors: &[toml::de::Error]) {
+        let open = if errors.is_empty() { None } else { OpenList::find(self.text) };
+        let end = open.as_ref().map_or(usize::MAX, |list| list.rest.start);
+        for error in errors.iter().filter(|error| error.span().is_none_or(|span| span.start < end)) {
+            self.syntax_error(error);
+        }
+        if let Some(OpenList { bracket, rest }) = open {
+            let line = self.text[..rest.start].matches('\n').count() + 1;
+            if rest.is_empty() {
+                self.error(bracket, "this list is not closed: write `]` after its last item");
+            } else {
+                let message = format!("this list is not closed: write `]` before line {line}");
+                self.conflict(bracket, message, rest, "this is no item of a list");
+            }
+        }
+    }
+
+    fn syntax_error(&mut self, error: &toml::de::Error) {
         let span = error.span().unwrap_or(0..0);
         let found = shortened(self.text_at(span.clone()));
         let message = match error.message() {
@@ -85,6 +105,7 @@ impl<'t> Reader<'t> {
             "invalid literal string, expected `'`" => {
                 "expected a closing `'`, found the end of the line".to_owned()
             }
+            "unclosed table, expected `]`" => "expected a closing `]`, found the end of the line".to_owned(),
             other => format!("this is no TOML: {other}"),
         };
         self.error(span, message);

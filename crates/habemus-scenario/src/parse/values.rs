@@ -51,7 +51,7 @@ impl Reader<'_> {
 
     /// A number from 0 on.
     pub(super) fn whole_number(&mut self, value: &Value<'_>) -> Option<u64> {
-        self.number_within(value, 0..=u64::MAX, "an integer such as 7")
+        self.number_within(value, 0..=u64::MAX, "an integer from 0 to 2^64 - 1, such as 7")
     }
 
     /// A number from 1 on.

@@ -10,7 +10,7 @@ use crate::support::{Directory, PATIENCE, Running};
 
 #[path = "../../../habemus-client/examples/elect.rs"]
 mod elect_example;
-#[path = "../../../habemus-client/examples/lock.rs"]
+#[path = "../../../habemus-client/examples/exclusive.rs"]
 mod lock_example;
 #[path = "../../../habemus-client/examples/watch.rs"]
 mod watch_example;

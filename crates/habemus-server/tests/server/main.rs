@@ -5,6 +5,7 @@ mod client;
 mod cluster;
 mod commands;
 mod etcdctl;
+mod gateway;
 mod hold;
 mod hostile;
 mod http;

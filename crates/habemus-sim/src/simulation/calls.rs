@@ -70,12 +70,15 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         if self.is_synchronous() {
             self.now = due;
         }
+        if let (MessageFate::Duplicate, Pending::Deliver { stamp, .. }) = (fate, &message) {
+            self.observer.duplicated(stamp);
+        }
         match (fate, message) {
             (MessageFate::Lose, Pending::Deliver { from, to, stamp, .. }) => {
                 self.observer.dropped(self.now, from, to, &stamp, Dropped::Loss);
             }
             (_, message) => {
-                self.happen_on_call(message);
+                self.happen(message);
             }
         }
     }
@@ -105,7 +108,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         if self.is_synchronous() {
             self.now = due;
         }
-        self.happen_on_call(timer);
+        self.happen(timer);
     }
 
     /// Why a message that arrives at `due`, where the next event comes at `next`, cannot be treated so now.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use habemus::{
     Address, Command, Context, Delay, Effect, Message, Output, Problem, Process, Status, Step, Suspicion,
-    Topology,
+    System, Topology,
 };
 use habemus_trace::Dropped;
 use rustc_hash::FxHashMap;
@@ -16,18 +16,61 @@ use crate::plan::Occurrence;
 use crate::time::{Time, nanos};
 
 impl<P: Process, O: Observer<P>> Simulation<P, O> {
-    /// Lets an event take place that the script calls; says whether it did.
-    #[inline(never)]
-    pub(super) fn happen_on_call(&mut self, pending: Pending<P, O::Stamp>) -> bool {
-        self.happen(pending)
+    /// Whether nothing but latency lies between the processes, all of them react, and no line of the script waits
+    /// for what one of them does. Only the script can change that.
+    pub(super) fn is_calm(&self) -> bool {
+        self.held_back.is_empty() && self.plan.triggered.is_empty() && self.network.is_plain()
     }
 
-    /// Lets an event take place; says whether it did. It belongs into the loop: a call would copy every event.
+    /// Lets an event take place while all is calm; says whether it did. It belongs into the loop: a call would copy
+    /// every event.
     #[inline(always)]
-    pub(super) fn happen(&mut self, pending: Pending<P, O::Stamp>) -> bool {
-        if !self.held_back.is_empty()
-            && let Some(waiting) = self.held_back.get_mut(pending.at())
+    pub(super) fn happen_calmly(&mut self, pending: Pending<P, O::Stamp>) -> bool {
+        match pending {
+            Pending::Deliver { from, to, message, stamp } => {
+                self.deliver_calmly(from, to, message, &stamp);
+                true
+            }
+            other => self.happen(other),
+        }
+    }
+
+    #[inline(always)]
+    fn deliver_calmly(&mut self, from: Address, to: Address, message: P::Message, stamp: &O::Stamp) {
+        let Some(process) = &mut self.slots[to.index()].process else {
+            self.observer.dropped(self.now, from, to, stamp, Dropped::Down);
+            return;
+        };
+        self.delivered += 1;
+        self.observer.delivered(self.now, from, to, &message, stamp);
+        let now = local_time::<P>(&self.drift, to, self.now);
+        let mut cx = Context::new(to, &self.system, now, &mut self.step, &mut self.choices);
+        process.on_message(from, message, &mut cx);
+        self.keep_stable(to);
+        // Most handlers ask for one message or for nothing.
+        if self.step.effects.len() == 1
+            && let Some(Effect::Send { to: next, message }) = self.step.effects.pop_if(is_send::<P>)
         {
+            check_link(&self.system, to, next);
+            let stamp = self.observer.sent(self.now, to, next, &message);
+            let arrival = self.network.plain_arrival(self.now, to);
+            self.post(arrival, to, next, message, stamp);
+        } else if !self.step.effects.is_empty() {
+            self.carry_out_effects(to);
+        }
+    }
+
+    /// Puts a message on its way. A call brings a small message here in registers: to copy it from the out-buffer
+    /// into the queue in one piece would wait until the handler has written it in pieces.
+    #[inline(never)]
+    fn post(&mut self, arrival: Time, from: Address, to: Address, message: P::Message, stamp: O::Stamp) {
+        self.queue.push(arrival, Pending::Deliver { from, to, message, stamp });
+    }
+
+    /// Lets an event take place, whatever the circumstances; says whether it did.
+    #[inline(never)]
+    pub(super) fn happen(&mut self, pending: Pending<P, O::Stamp>) -> bool {
+        if let Some(waiting) = self.held_back.get_mut(pending.at()) {
             waiting.push(pending);
             return false;
         }
@@ -39,25 +82,20 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         true
     }
 
-    #[inline(always)]
     fn deliver(&mut self, from: Address, to: Address, message: P::Message, stamp: &O::Stamp) {
-        let Some(process) = &mut self.slots[to.index()].process else {
+        if !self.is_up(to) {
             self.observer.dropped(self.now, from, to, stamp, Dropped::Down);
             return;
-        };
+        }
         self.delivered += 1;
         self.observer.delivered(self.now, from, to, &message, stamp);
-        let kind = if self.plan.triggered.is_empty() { None } else { Some(message.kind()) };
-        let now = local_time::<P>(&self.drift, to, self.now);
-        let mut cx = Context::new(to, &self.system, now, &mut self.step, &mut self.choices);
-        process.on_message(from, message, &mut cx);
-        if let Some(kind) = kind
-            && self.interrupted(to, Occurrence::Receives(kind))
-        {
+        let kind = message.kind();
+        self.call(to, |process, cx| process.on_message(from, message, cx));
+        if self.interrupted(to, Occurrence::Receives(kind)) {
             self.step = Step::default();
-            return;
+        } else {
+            self.carry_out(to);
         }
-        self.carry_out_here(to);
     }
 
     #[inline(never)]
@@ -105,35 +143,48 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     }
 
     fn handle(&mut self, at: Address, handler: impl FnOnce(&mut P, &mut Context<'_, P>)) {
-        let Some(process) = &mut self.slots[at.index()].process else { return };
-        let now = local_time::<P>(&self.drift, at, self.now);
-        handler(process, &mut Context::new(at, &self.system, now, &mut self.step, &mut self.choices));
+        self.call(at, handler);
         self.carry_out(at);
     }
 
-    /// Carries out what a handler asked for.
-    #[inline(never)]
-    pub(super) fn carry_out(&mut self, at: Address) {
-        self.carry_out_here(at);
+    /// Calls a handler, and leaves what it asks for in the out-buffer.
+    fn call(&mut self, at: Address, handler: impl FnOnce(&mut P, &mut Context<'_, P>)) {
+        let Some(process) = &mut self.slots[at.index()].process else { return };
+        let now = local_time::<P>(&self.drift, at, self.now);
+        handler(process, &mut Context::new(at, &self.system, now, &mut self.step, &mut self.choices));
     }
 
-    /// Carries out what a handler asked for, within the loop. A trigger may crash the process in the midst of it:
-    /// what it has not yet done is then lost. Whatever is no message is kept out of the way of those.
+    /// Carries out what a handler asked for.
+    pub(super) fn carry_out(&mut self, at: Address) {
+        self.keep_stable(at);
+        self.carry_out_effects(at);
+    }
+
     #[inline(always)]
-    fn carry_out_here(&mut self, at: Address) {
+    fn keep_stable(&mut self, at: Address) {
         if size_of::<P::Stable>() > 0
             && let Some(stable) = self.step.persist.take()
         {
             self.stable.insert(at, stable);
         }
+    }
+
+    /// Carries out the effects that a handler asked for. A trigger may crash the process in the midst of it: what
+    /// it has not yet done is then lost. Whatever is no message is kept out of the way of those.
+    #[inline(never)]
+    fn carry_out_effects(&mut self, at: Address) {
         if self.step.effects.len() > 1 {
             // The next one lies at the end, where it is cheap to take.
             self.step.effects.reverse();
         }
-        while let Some(effect) = self.step.effects.pop() {
-            let alive = match effect {
-                Effect::Send { to, message } => self.send(at, to, message),
-                other => self.carry_out_other(at, other),
+        loop {
+            // To take out what is known to be a message moves no more than a message.
+            let alive = if let Some(Effect::Send { to, message }) = self.step.effects.pop_if(is_send::<P>) {
+                self.send(at, to, message)
+            } else if let Some(other) = self.step.effects.pop() {
+                self.carry_out_other(at, other)
+            } else {
+                return;
             };
             if !alive {
                 self.step.effects.clear();
@@ -159,18 +210,14 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     /// Sends a message; says whether the sender survives it.
     #[inline(always)]
     fn send(&mut self, from: Address, to: Address, message: P::Message) -> bool {
-        assert!(
-            self.system.topology.linked(from, to),
-            "bug in the algorithm: {from:?} sent to {to:?}, but there is no such link"
-        );
+        check_link(&self.system, from, to);
         let stamp = self.observer.sent(self.now, from, to, &message);
-        if self.plan.triggered.is_empty()
-            && let Some(arrival) = self.network.plain_arrival(self.now, from)
-        {
-            self.queue.push(arrival, Pending::Deliver { from, to, message, stamp });
-            return true;
+        if !self.plan.triggered.is_empty() || !self.network.is_plain() {
+            return self.send_with_care(from, to, message, stamp);
         }
-        self.send_with_care(from, to, message, stamp)
+        let arrival = self.network.plain_arrival(self.now, from);
+        self.post(arrival, from, to, message, stamp);
+        true
     }
 
     /// Sends where something may go wrong, on the way or because of the sending.
@@ -183,11 +230,11 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                     stage.hold_message((from, to), message, stamp);
                 }
             }
-            Fate::Arrives(at) => self.queue.push(at, Pending::Deliver { from, to, message, stamp }),
+            Fate::Arrives(at) => self.post(at, from, to, message, stamp),
             Fate::Twice(first, second) => {
-                let again = Pending::Deliver { from, to, message: message.clone(), stamp: stamp.clone() };
-                self.queue.push(first, Pending::Deliver { from, to, message, stamp });
-                self.queue.push(second, again);
+                self.observer.duplicated(&stamp);
+                self.post(first, from, to, message.clone(), stamp.clone());
+                self.post(second, from, to, message, stamp);
             }
             Fate::Lost(why) => self.observer.dropped(self.now, from, to, &stamp, why),
         }
@@ -270,6 +317,20 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     pub(super) fn in_this_life(&self, at: Address, what: RareEvent<P>) -> Pending<P, O::Stamp> {
         Pending::Rare(Box::new(Rare { at, life: self.slots[at.index()].life, what }))
     }
+}
+
+/// # Panics
+/// If the one cannot send to the other: the algorithm has a bug.
+#[inline(always)]
+fn check_link<P: Process>(system: &System<P>, from: Address, to: Address) {
+    assert!(
+        system.topology.linked(from, to),
+        "bug in the algorithm: {from:?} sent to {to:?}, but there is no such link"
+    );
+}
+
+fn is_send<P: Process>(effect: &mut Effect<P>) -> bool {
+    matches!(effect, Effect::Send { .. })
 }
 
 /// What the clock of a process shows: virtual time, unless it drifts. It is not worked out for a process that

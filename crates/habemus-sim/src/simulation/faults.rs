@@ -33,7 +33,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         }
     }
 
-    fn perform_at(&mut self, process: Address, deed: &ProcessDeed) {
+    pub(super) fn perform_at(&mut self, process: Address, deed: &ProcessDeed) {
         match deed {
             ProcessDeed::Command(word) => {
                 if let Some(command) = P::Problem::command(word) {

@@ -77,11 +77,12 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         if fate == MessageFate::Duplicate {
             let copy = Waiting { link, message: message.clone(), stamp: stamp.clone() };
             stage.messages.insert(index, copy);
+            self.observer.duplicated(&stamp);
         }
         if fate == MessageFate::Lose {
             self.observer.dropped(self.now, from, to, &stamp, Dropped::Loss);
         } else {
-            self.happen_on_call(Pending::Deliver { from, to, message, stamp });
+            self.happen(Pending::Deliver { from, to, message, stamp });
         }
     }
 
@@ -92,8 +93,8 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             *other == at && format!("{timer:?}") == label
         };
         let called = stage.timers.iter().position(called).map(|index| stage.timers.remove(index));
-        let fired = called
-            .is_some_and(|(at, timer, number, _)| self.happen_on_call(Pending::Timer { at, timer, number }));
+        let fired =
+            called.is_some_and(|(at, timer, number, _)| self.happen(Pending::Timer { at, timer, number }));
         if !fired {
             self.miss(&format!("the timer {label} did not run at {}", self.system.id_of(at)));
         }

@@ -43,7 +43,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         };
         while let Some((time, pending)) = self.queue.pop(horizon) {
             let before = std::mem::replace(&mut self.now, time);
-            if self.happen_on_call(pending) {
+            if self.happen(pending) {
                 self.events += 1;
                 return None;
             }
@@ -177,7 +177,7 @@ impl<P: Process> Simulation<P, Watch<P::Problem>> {
         for ((from, to), message, stamp) in stage.messages() {
             let nth: &mut u32 = on_links.entry((from, to)).or_default();
             *nth += 1;
-            let pending = Pending::Deliver { from, to, message: message.clone(), stamp: stamp.clone() };
+            let pending = Pending::Deliver { from, to, message: message.clone(), stamp: *stamp };
             let refusal = self.held_back.contains(to).then_some(Refusal::Paused);
             listing.extend(self.shown(to, &pending, None, refusal, *nth));
         }

@@ -140,6 +140,7 @@ fn emoji(mark: Mark) -> &'static str {
         Mark::Decide => "◆",
         Mark::Suspect => "❓",
         Mark::Restore => "✓",
+        Mark::State => "≔",
     }
 }
 

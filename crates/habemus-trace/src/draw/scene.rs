@@ -263,7 +263,8 @@ impl Condition {
 
 /// Whether something happens to the process, rather than that the process does something about it.
 fn begins_step(what: &Happening) -> bool {
-    !matches!(what, Happening::Send { .. } | Happening::Output { .. } | Happening::Drop { .. })
+    use Happening::{Drop, Output, Send, State};
+    !matches!(what, Send { .. } | Output { .. } | State { .. } | Drop { .. })
 }
 
 /// Who gets a line, in the order of the header, and how many get none. Processes that the header forgot

@@ -24,6 +24,7 @@ pub(super) enum Mark {
     Decide,
     Suspect,
     Restore,
+    State,
 }
 
 impl Mark {
@@ -45,6 +46,7 @@ impl Mark {
             },
             Happening::Suspect { suspect } => (Mark::Suspect, format!("suspects {suspect}")),
             Happening::Restore { restored } => (Mark::Restore, format!("trusts {restored} again")),
+            Happening::State { variables } => (Mark::State, assignments(variables).join(", ")),
             Happening::Send { .. }
             | Happening::Deliver { .. }
             | Happening::Drop { .. }
@@ -71,6 +73,7 @@ impl Mark {
             Mark::Decide => '◆',
             Mark::Suspect => '?',
             Mark::Restore => '✓',
+            Mark::State => '≔',
         }
     }
 
@@ -90,8 +93,14 @@ impl Mark {
             Mark::Decide => "decides",
             Mark::Suspect => "suspects",
             Mark::Restore => "trusts again",
+            Mark::State => "variables change",
         }
     }
+}
+
+/// Variables and their values, each in a few words.
+pub(super) fn assignments(variables: &[(String, String)]) -> Vec<String> {
+    variables.iter().map(|(name, value)| format!("{name} = {value}")).collect()
 }
 
 /// An event as a sentence about its process.

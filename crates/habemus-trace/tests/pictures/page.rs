@@ -72,7 +72,7 @@ fn the_whole_trace_is_drawn_as_the_page_shows_it() {
 }
 
 /// The names of all events, in alphabetical order.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "command",
     "crash",
     "cut",
@@ -85,6 +85,7 @@ const NAMES: [&str; 15] = [
     "resume",
     "send",
     "start",
+    "state",
     "suspect",
     "timer",
     "violation",
@@ -105,6 +106,7 @@ fn name(what: &Happening) -> &'static str {
         Happening::Output { .. } => "output",
         Happening::Suspect { .. } => "suspect",
         Happening::Restore { .. } => "restore",
+        Happening::State { .. } => "state",
         Happening::Cut { .. } => "cut",
         Happening::Heal { .. } => "heal",
         Happening::Violation { .. } => "violation",

@@ -34,6 +34,7 @@ use crate::mutex::maekawa::Maekawa;
 use crate::mutex::quorum::Quorum;
 use crate::mutex::raymond::Raymond;
 use crate::mutex::ricart_agrawala::RicartAgrawala;
+use crate::mutex::service::Service;
 use crate::mutex::suzuki_kasami::SuzukiKasami;
 use crate::mutex::token_ring::TokenRing;
 use crate::rounds::Synchronous;
@@ -133,6 +134,7 @@ register! {
     mutexes::quorum: Quorum(Quorum).
     mutexes::suzuki_kasami: SuzukiKasami(SuzukiKasami).
     mutexes::raymond: Raymond(Raymond).
+    mutexes::service: Service(Service).
     agreements::flood_set: FloodSet(Synchronous<FloodSet>).
     agreements::byzantine_generals: ByzantineGenerals(Synchronous<ByzantineGenerals>).
     agreements::signed_generals: SignedGenerals(Synchronous<SignedGenerals>).

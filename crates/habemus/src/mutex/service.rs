@@ -18,6 +18,7 @@ pub use message::{Message, Ticket};
 pub use store::{Grant, Request, Store};
 
 use super::{Command, Mutex, Output, Token};
+use crate::term::{Sort, Term, TermInvariant, TermPart};
 use crate::topology::Complete;
 use crate::{Address, Context, Process, System};
 
@@ -150,7 +151,7 @@ impl Process for Service {
         match (command, self.place) {
             (Command::Acquire | Command::Share, Place::Outside) => {
                 self.place = Place::Waiting;
-                self.ticket = Ticket { wish: self.ticket.wish + 1, sent: 0, ..self.ticket };
+                self.ticket = Ticket { wish: self.ticket.wish + 1, sent: Term::ZERO, ..self.ticket };
                 self.ask(cx);
             }
             (Command::Release, Place::Inside { ticket, token }) => self.leave(ticket, token, cx),
@@ -193,13 +194,36 @@ impl Process for Service {
     }
 }
 
+impl TermInvariant for Service {
+    fn visit_terms(part: TermPart<'_, Self>, visit: &mut dyn FnMut(Sort, &mut Term)) {
+        let mut ticket = |ticket: &mut Ticket| visit(Sort::ROUND, &mut ticket.sent);
+        match part {
+            TermPart::Process(process) => {
+                ticket(&mut process.ticket);
+                if let Place::Inside { ticket: renewed, .. } = &mut process.place {
+                    ticket(renewed);
+                }
+                process.store.tickets_mut().for_each(ticket);
+            }
+            TermPart::Message(
+                Message::Lock(sent)
+                | Message::KeepAlive { ticket: sent, .. }
+                | Message::Granted { ticket: sent, .. },
+            )
+            | TermPart::Timer(Timer::SessionOver(sent)) => ticket(sent),
+            TermPart::Message(Message::Unlock(_)) | TermPart::Timer(Timer::Renew | Timer::Expire(_)) => {}
+            TermPart::Stable(memory) => memory.store.tickets_mut().for_each(ticket),
+        }
+    }
+}
+
 /// The client's rules.
 impl Service {
     /// Asks, or asks again: the session is renewed while I wait, and lives from now if this is answered.
     fn ask(&mut self, cx: &mut Context<'_, Self>) {
         let before = self.ticket;
         let ticket = self.next_ticket(cx);
-        if before.sent > 0 {
+        if before.sent > Term::ZERO {
             // Only the last ticket lets me in.
             cx.cancel_timer(Timer::SessionOver(before));
         }
@@ -212,7 +236,7 @@ impl Service {
     }
 
     fn next_ticket(&mut self, cx: &mut Context<'_, Self>) -> Ticket {
-        self.ticket.sent += 1;
+        self.ticket = self.ticket.next();
         cx.set_timer(Timer::SessionOver(self.ticket), cx.config().ttl);
         cx.set_timer(Timer::Renew, cx.config().renewal());
         self.ticket

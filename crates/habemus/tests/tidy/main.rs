@@ -7,6 +7,7 @@ mod core;
 mod decisions;
 mod manifests;
 mod panics;
+mod portuguese;
 mod promises;
 mod properties;
 mod tree;

@@ -30,7 +30,9 @@ impl Replayer<'_> {
                 return self.drop_message(at, *message, *from, *why, again);
             }
             Happening::Crash => return self.crash(at, branch),
-            Happening::Pause | Happening::Resume => return Ok(Match::new(Change::Nothing)),
+            Happening::Pause | Happening::Resume | Happening::State { .. } => {
+                return Ok(Match::new(Change::Nothing));
+            }
             _ => {}
         }
         if let Some(&due) = actor.due.front() {

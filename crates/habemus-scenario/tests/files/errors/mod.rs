@@ -49,6 +49,45 @@ fn a_file_that_is_no_toml() {
     );
 }
 
+/// One bracket that is missing is one error, however many lines follow.
+#[test]
+fn a_list_that_is_not_closed_is_said_once() {
+    let before =
+        |line: usize| [format!("f.toml:1:10: this list is not closed: write `]` before line {line}")];
+    let rest = "leader = 3\nquiet = true\nholds = [\"E1\"]\n";
+    assert_eq!(errors(&format!("script = [\"0ms elect 1\"\n[expect]\n{rest}")), before(2));
+    assert_eq!(errors(&format!("script = [\n  \"0ms elect 1\",\n\n[expect] # what\n{rest}")), before(4));
+    assert_eq!(errors("script = [ # \"]\"\n \"]\\\"]\", ']',\nseed = 3\nuntil = \"1s\"\n"), before(3));
+    assert_eq!(errors(&format!("ids    = [1, 2\n[[expect.x]]\n{rest}")), before(2));
+    assert_eq!(
+        errors("algorithm = x\nscript = [\n  \"0ms elect 1\"\n  \"heal\",\nseed = y\n"),
+        [
+            "f.toml:1:13: expected a value, found `x`: text must be in quotes",
+            "f.toml:2:10: this list is not closed: write `]` before line 5",
+            "f.toml:4:3: this is no TOML: missing comma between array elements, expected `,`",
+        ],
+        "what is wrong before it is said, too"
+    );
+    assert_eq!(
+        errors("script = [\n  \"0ms elect 1\",\n"),
+        ["f.toml:1:10: this list is not closed: write `]` after its last item"]
+    );
+    assert_eq!(
+        errors("links = [\n  [1, 2],\n  [true],\n  [x]\n]\n"),
+        ["f.toml:4:4: expected a value, found `x`: text must be in quotes"],
+        "a list in a list is no table"
+    );
+}
+
+/// A table's header without its end is one error as well.
+#[test]
+fn a_header_that_is_not_closed_is_said_once() {
+    assert_eq!(
+        errors("seed = 1\n[expect\nleader = 3\nquiet = true\n"),
+        ["f.toml:2:8: expected a closing `]`, found the end of the line"]
+    );
+}
+
 #[test]
 fn what_must_be_there() {
     assert_eq!(
@@ -105,17 +144,23 @@ fn values_of_the_wrong_type() {
     assert_eq!(error("title = [5]"), "f.toml:3:9: expected a string, found an array");
     assert_eq!(
         error("seed = \"7\""),
-        "f.toml:3:8: expected an integer such as 7, found the string \"7\": write 7"
+        "f.toml:3:8: expected an integer from 0 to 2^64 - 1, such as 7, found the string \"7\": write 7"
     );
-    assert_eq!(error("seed = -7"), "f.toml:3:8: expected an integer such as 7, found the integer -7");
-    assert_eq!(error("seed = 1.5"), "f.toml:3:8: expected an integer such as 7, found the number 1.5");
+    assert_eq!(
+        error("seed = -7"),
+        "f.toml:3:8: expected an integer from 0 to 2^64 - 1, such as 7, found the integer -7"
+    );
+    assert_eq!(
+        error("seed = 1.5"),
+        "f.toml:3:8: expected an integer from 0 to 2^64 - 1, such as 7, found the number 1.5"
+    );
     assert_eq!(
         error("seed = 18446744073709551616"),
-        "f.toml:3:8: expected an integer such as 7, found the integer 18446744073709551616"
+        "f.toml:3:8: expected an integer from 0 to 2^64 - 1, such as 7, found the integer 18446744073709551616"
     );
     assert_eq!(
         error("seed = 2001-01-01"),
-        "f.toml:3:8: expected an integer such as 7, found the date 2001-01-01"
+        "f.toml:3:8: expected an integer from 0 to 2^64 - 1, such as 7, found the date 2001-01-01"
     );
     assert_eq!(
         error("event-limit = 0"),
@@ -453,6 +498,19 @@ fn files_that_cannot_be_read() {
         not_text,
         format!("{}:2:10: expected text in UTF-8, found a byte that is none", path.display())
     );
+}
+
+/// A program or a picture, given by mistake, is not shown on the terminal.
+#[test]
+fn a_file_that_is_no_text_is_not_shown() {
+    let path = std::env::temp_dir().join(format!("habemus-scenario-binary-{}.toml", std::process::id()));
+    std::fs::write(&path, b"\x7fELF\x02\x01\x01\n\xff\x1b[31mred").expect("the directory is writable");
+    let error = habemus_scenario::read(&path).expect_err("this is a program");
+    std::fs::remove_file(&path).expect("it was just written");
+    let expected =
+        format!("{} is no text: line 1 has a byte 0x7f. A scenario is a text file in TOML", path.display());
+    assert_eq!(error.to_string(), expected);
+    assert!(miette::Diagnostic::source_code(&error).is_none());
 }
 
 #[test]

@@ -421,3 +421,25 @@ fn permits_and_sharing_let_more_inside_and_no_more_than_that() {
     assert!(together.succeeded(), "{:?}", together.failures);
     assert!(together.statistics.time < ms(150).as_nanos() as u64, "they are inside at the same time");
 }
+
+/// The dead client waits behind a holder that renews its session for longer than a session lives.
+#[test]
+fn a_waiter_that_outlasts_its_session_blocks_the_queue_of_the_service() {
+    let text = r#"
+        algorithm = "service"
+        ids = "0..3"
+        script = ["0ms acquire 1", "3ms acquire 2", "5ms crash 2", "100ms acquire 3"]
+        time-limit = "2s"
+        [options]
+        ttl = "20ms"
+        [network]
+        latency = "1ms"
+        [workload]
+        entries = 0
+        hold = "60ms"
+    "#;
+    let mut scenario = habemus_scenario::parse("waiter", text).expect("it is well formed").scenario;
+    assert_eq!(verdict(&play(&scenario), "EM2"), Finding::Holds);
+    scenario.options.insert("variant".to_owned(), "mutant-keeps-waiter".to_owned());
+    assert_eq!(verdict(&play(&scenario), "EM2"), Finding::Open);
+}

@@ -42,8 +42,15 @@ pub(super) fn pins(scene: &Scene<'_>, timeline: &Timeline, line: impl Fn(usize) 
         let at = Point { x: timeline.x[index] + *shift, y: line(column) };
         *shift += if has_sign(mark) { APART } else { 0.0 };
         let tooltip = format!("{} {text} at {}", scene.processes[column], time::span(moment.at));
-        let text = shortened(&words::plain(&text), LONGEST);
-        pins.push(Pin { mark, at, text, tooltip, spot: None });
+        let texts = match &moment.record.what {
+            // Each variable finds a place of its own.
+            Happening::State { variables } => words::assignments(variables),
+            _ => vec![text],
+        };
+        for text in texts {
+            let (text, tooltip) = (shortened(&words::plain(&text), LONGEST), tooltip.clone());
+            pins.push(Pin { mark, at, text, tooltip, spot: None });
+        }
     }
     pins
 }
@@ -113,6 +120,7 @@ impl Pin {
         if let Some(spot) = self.spot.as_ref().filter(|spot| span.has(spot.base.x)) {
             let class = match self.mark {
                 Mark::Crash => "words middle bad",
+                Mark::State => "words middle state",
                 _ => "words middle",
             };
             canvas.text(class, spot.base, &self.text);
@@ -122,7 +130,7 @@ impl Pin {
 
 /// Some marks need no sign, because the line shows them.
 fn has_sign(mark: Mark) -> bool {
-    !matches!(mark, Mark::Output | Mark::Enter | Mark::Pause | Mark::Resume)
+    !matches!(mark, Mark::Output | Mark::Enter | Mark::Pause | Mark::Resume | Mark::State)
 }
 
 /// Draws the sign of a mark with its middle on the line.
@@ -151,7 +159,7 @@ pub(super) fn draw_sign(canvas: &mut Canvas, mark: Mark, at: Point) {
             let (a, b, c) = (at.shifted(-3.0, 0.2), at.shifted(-0.8, 2.6), at.shifted(3.2, -2.6));
             canvas.path("hand", &format!("M{a}L{b}L{c}"));
         }
-        Mark::Output | Mark::Enter | Mark::Pause | Mark::Resume => {}
+        Mark::Output | Mark::Enter | Mark::Pause | Mark::Resume | Mark::State => {}
     }
 }
 

@@ -17,7 +17,8 @@ mod timeline;
 
 use std::collections::BTreeSet;
 
-use super::scene::Scene;
+use super::scene::{Scene, SceneEvent};
+use crate::Happening;
 use arrows::Fate;
 use canvas::{Canvas, Point, escape, number, wrap};
 use frame::{BORDER, Frame};
@@ -102,6 +103,10 @@ impl Picture<'_> {
         self.canvas.raw(&format!("<title>{}</title>", escape(&self.scene.title)));
         self.canvas.raw(&format!("<desc>{}</desc>", escape(&headings::description(self.scene, violations))));
         self.canvas.raw(style::STYLE);
+        let has_variables = |moment: &SceneEvent<'_>| matches!(moment.record.what, Happening::State { .. });
+        if self.scene.moments.iter().any(has_variables) {
+            self.canvas.raw(style::VARIABLES);
+        }
         self.canvas.raw(&format!(r#"<rect class="ground" width="{width}" height="{height}" rx="10"/>"#));
     }
 

@@ -88,3 +88,9 @@ pub(super) const STYLE: &str = r##"<defs><pattern id="habemus-hatch" width="6" h
 .habemus .axis{stroke:#6b7682}
 }
 </style>"##;
+
+/// What pictures need besides if they show variables.
+pub(super) const VARIABLES: &str = "<style>
+.habemus .words.state{font-style:italic;fill:#6b4a9c}
+@media (prefers-color-scheme:dark){.habemus .words.state{fill:#c9aef2}}
+</style>";

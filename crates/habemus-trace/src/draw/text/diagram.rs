@@ -210,5 +210,6 @@ fn paint(mark: Mark) -> Paint {
         | Mark::Command
         | Mark::Output
         | Mark::Restore => Paint::Plain,
+        Mark::State => Paint::Faint,
     }
 }

@@ -8,5 +8,6 @@ pub(super) mod maekawa;
 pub(super) mod quorum;
 pub(super) mod raymond;
 pub(super) mod ricart_agrawala;
+pub(super) mod service;
 pub(super) mod suzuki_kasami;
 pub(super) mod token_ring;

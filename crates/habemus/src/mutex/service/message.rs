@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::mutex::Token;
+use crate::term::Term;
 
 /// One command of a client: of which of its starts, of which wish since, and which one of it. A session is what a wish
 /// opens.
@@ -13,14 +14,20 @@ pub struct Ticket {
     pub incarnation: u64,
     /// How often it has wanted to enter since.
     pub wish: u64,
-    /// How often it has said so.
-    pub sent: u64,
+    /// How often it has said so. Nothing matters but which was sent later.
+    pub sent: Term,
 }
 
 impl Ticket {
     /// Whether both belong to one session.
     pub fn is_of_the_same_wish(self, other: Ticket) -> bool {
         (self.incarnation, self.wish) == (other.incarnation, other.wish)
+    }
+
+    /// The next one of the same wish.
+    #[must_use]
+    pub fn next(self) -> Ticket {
+        Ticket { sent: self.sent.next().unwrap_or(self.sent), ..self }
     }
 }
 

@@ -44,6 +44,12 @@ impl Store {
         self.holder.iter().map(|grant| grant.request.client).chain(self.queue.iter().map(|it| it.client))
     }
 
+    /// The last renewals that were applied, of everybody who has a session.
+    pub fn tickets_mut(&mut self) -> impl Iterator<Item = &mut Ticket> {
+        let held = self.holder.iter_mut().map(|grant| &mut grant.request);
+        held.chain(&mut self.queue).map(|request| &mut request.ticket)
+    }
+
     /// Whether something later of this client has been applied, or the same: messages may come twice and in any order.
     pub fn is_outdated(&self, request: Request) -> bool {
         let held = self.holder.iter().map(|grant| &grant.request);

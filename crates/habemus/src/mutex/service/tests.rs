@@ -16,7 +16,7 @@ fn log() -> Harness<Service> {
 }
 
 fn ticket(wish: u64, sent: u64) -> Ticket {
-    Ticket { incarnation: 1, wish, sent }
+    Ticket { incarnation: 1, wish, sent: Term::of(sent) }
 }
 
 fn granted(wish: u64, sent: u64, token: u64) -> Message {

@@ -1,6 +1,6 @@
 //! A lock: waiting for it, knowing when it is lost, fencing what it protects, and letting the next one in.
 //!
-//! `cargo run -p habemus-client --example lock` needs a member at 127.0.0.1:2379: `./habemus serve`.
+//! `cargo run -p habemus-client --example exclusive` needs a member at 127.0.0.1:2379: `./habemus serve`.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
