@@ -7,6 +7,7 @@ const EXIT_CODES: &[(&str, [&str; 4])] = &[
     ("list", ["shown", "", "bad input", ""]),
     ("exercise", ["shown, or solved", "not solved", "bad input", ""]),
     ("run", ["as expected", "not as expected", "bad input", "open: cut off too early, or interrupted"]),
+    ("compare", ["both as expected", "one is not", "bad input", "open: cut off too early, or interrupted"]),
     ("sweep", ["all as expected", "some not", "bad input", "none failed, some are open; or interrupted"]),
     ("check", ["every checked property holds", "one is violated", "bad input", "incomplete, or interrupted"]),
     (

@@ -67,6 +67,10 @@ fn every_counterexample_is_repeated_with_the_same_verdict_and_as_a_scenario() {
         assert!(again.starts_with(&numbered), "{name}\n{numbered:#?}\n{again:#?}");
     }
     assert!(replayed >= 300, "only {replayed} counterexamples");
+    // Clients of the service ask a log that is dead for ever.
+    let of_the_service = endless.iter().filter(|name| name.starts_with("service a crash")).count();
+    assert!(of_the_service > 0);
+    endless.retain(|name| !name.starts_with("service a crash"));
     endless.sort_unstable();
     assert_eq!(endless, ENDLESS);
 }

@@ -241,3 +241,18 @@ fn a_figure_that_is_exceeded_makes_cost_fail() {
     let (code, text) = code_and_text(&slow);
     assert!(code == Some(1) && text.contains("failed: theory and runs disagree"), "{text}");
 }
+
+#[test]
+fn an_election_whose_dead_separate_the_others_promises_no_common_leader() {
+    let check = |topology| {
+        let faults =
+            ["--detector", "oracle", "--crashes", "1", "--timers", "messages-first", "--property", "E1"];
+        let what = ["check", "yo-yo", "--processes", "3", "--topology", topology];
+        code_and_text(&[&what[..], &faults].concat())
+    };
+    let (code, text) = check("line");
+    assert!(text.contains("not promised here"), "{text}");
+    assert_eq!(code, Some(1), "{text}");
+    let (code, text) = check("complete");
+    assert_eq!(code, Some(0), "{text}");
+}

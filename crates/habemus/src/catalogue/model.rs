@@ -258,7 +258,7 @@ impl Contract {
     pub fn except(mut self, property: &str, faults: &[Fault], because: &'static str) -> Self {
         let promise = self.promises.iter_mut().find(|promise| promise.property == property);
         if let Some(promise) = promise {
-            *promise = promise.except(faults, because);
+            *promise = Promise { except: promise.except.and(Faults::of(faults)), because, ..*promise };
         }
         self
     }

@@ -4,7 +4,7 @@ use super::super::{
     Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Shape, Timing,
     Values, as_printed, mutant, rules, shape, stack,
 };
-use super::preference;
+use super::{SIDES, preference};
 use crate::analysis::{
     Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start, held_again, shuffled_ids,
 };
@@ -81,7 +81,14 @@ pub(in crate::catalogue) fn build(
     let config = configure(options)?;
     let preference = preference(&request.ids, config.wins, &[]);
     let system: System<YoYo> = System::new(graph.clone(), request.ids.clone(), config)?;
-    let setup = Setup::new(entry, system, Some(preference), &shape);
+    let mut setup = Setup::new(entry, system, Some(preference), &shape);
+    // Here nobody reaches others past those that are dead.
+    if shape.name() != "complete" {
+        let promises = ["E1", "agreement"];
+        setup.contract = promises
+            .iter()
+            .fold(setup.contract, |contract, property| contract.except(property, &[Fault::Crash], SIDES));
+    }
     stack::one_shot(setup, graph, request, options)
 }
 
