@@ -286,6 +286,10 @@ const TITLES: &[(&str, &str)] = &[
         "S4: the same slow holder, with fencing tokens: nothing is lost",
         "S4: o mesmo detentor lento, com fichas de isolamento: nada se perde",
     ),
+    (
+        "S4: the holder is stopped beyond its session: the next one gets in, and its token keeps the late write out",
+        "S4: o detentor fica parado além da sua sessão: o próximo entra, e a sua ficha barra a escrita atrasada",
+    ),
     ("S4: the token goes round, and only 1 and 3 enter", "S4: a ficha circula, e só 1 e 3 entram"),
     ("S4: three participants and the coordinator", "S4: três participantes e o coordenador"),
 ];

@@ -142,7 +142,7 @@ fn an_arrow_is_dragged_to_where_its_message_is_to_arrive_or_it_is_said_why_not()
             browser.forward().await;
         }
         let heads = "[...document.querySelectorAll('.passage.on-its-way [data-head]')].map(head => head.dataset.head)";
-        browser.until(&format!("({heads}).length >= 2")).await;
+        browser.until(&format!("({heads}).filter(head => head.startsWith('2-')).length >= 2")).await;
         let heads: Vec<Value> = browser.ask(heads).await.as_array().expect("a list").clone();
         let from_two: Vec<&str> =
             heads.iter().filter_map(Value::as_str).filter(|head| head.starts_with("2-")).collect();
