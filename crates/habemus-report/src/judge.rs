@@ -291,18 +291,23 @@ mod tests {
         Trace { header, records: events.iter().enumerate().map(record).collect() }
     }
 
-    fn judged(events: &[(u64, &str)], expect: &Expectations) -> Result<Report, JudgeError> {
-        let options = BTreeMap::new();
-        let request = Request {
-            algorithm: "coordinator",
+    /// Two processes of an algorithm.
+    fn request<'a>(algorithm: &'a str, options: &'a BTreeMap<String, String>) -> Request<'a> {
+        Request {
+            algorithm,
             ids: vec![Id(1), Id(2)],
             shape: None,
             detector: None,
-            options: &options,
+            options,
             pulse: habemus::DEFAULT_PULSE,
             seed: 1,
             signatures: None,
-        };
+        }
+    }
+
+    fn judged(events: &[(u64, &str)], expect: &Expectations) -> Result<Report, JudgeError> {
+        let options = BTreeMap::new();
+        let request = request("coordinator", &options);
         let ending = Ending { stop: String::new(), ended: Ended::AtRest, time: 9 };
         judge(&request, expect, trace(events), &ending)
     }
@@ -311,16 +316,7 @@ mod tests {
     #[test]
     fn a_run_that_is_cut_off_before_anybody_has_begun_is_open() {
         let options = BTreeMap::new();
-        let request = Request {
-            algorithm: "majority",
-            ids: vec![Id(1), Id(2)],
-            shape: None,
-            detector: None,
-            options: &options,
-            pulse: habemus::DEFAULT_PULSE,
-            seed: 1,
-            signatures: None,
-        };
+        let request = request("majority", &options);
         let ending = Ending { stop: String::new(), ended: Ended::AtALimit, time: 9 };
         for events in [&[][..], &[(1, START)], &[(1, START), (2, START)]] {
             let expect = Expectations::default();
