@@ -16,7 +16,7 @@ pub(crate) const MAX_FRAME: usize = PART + 1;
 /// No message is longer; snapshots are the longest.
 const MAX_MESSAGE: usize = 1 << 30;
 
-/// So many snapshots wait for one member; of what is more, the engine hears that it was not sent.
+/// So many snapshots wait for one member. What is more is dropped: the engine makes another when it waited in vain.
 const MAX_WAITING: usize = 2;
 
 /// A message that is short.
