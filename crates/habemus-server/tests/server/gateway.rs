@@ -1,6 +1,6 @@
 //! Streams of the JSON gateway, line by line.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
 use serde_json::{Value, json};
@@ -13,7 +13,11 @@ const A: &str = "YQ==";
 const ONE: &str = "MQ==";
 
 /// An answer that goes on.
-struct Following(BufReader<TcpStream>);
+struct Following {
+    stream: BufReader<TcpStream>,
+    /// What has come and is no whole line yet.
+    text: Vec<u8>,
+}
 
 impl Following {
     fn start(member: &Running, path: &str, body: &Value) -> Following {
@@ -23,23 +27,35 @@ impl Following {
         let length = body.len();
         let head = format!("POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Length: {length}\r\n\r\n");
         stream.write_all((head + &body).as_bytes()).expect("it reads");
-        Following(BufReader::new(stream))
+        let mut following = Following { stream: BufReader::new(stream), text: Vec::new() };
+        assert!(following.head_line().starts_with("HTTP/1.1 200 "));
+        while !following.head_line().is_empty() {}
+        following
     }
 
-    /// The next line that is an object: the others are of the head, or say how long a chunk is.
-    fn next(&mut self) -> Option<Value> {
+    /// A line of the head, or one that says how long the next chunk is.
+    fn head_line(&mut self) -> String {
         let mut line = String::new();
-        while self.0.read_line(&mut line).expect("it answers in time") > 0 {
-            if line.starts_with('{') {
-                return Some(serde_json::from_str(&line).expect("a line is an object"));
+        self.stream.read_line(&mut line).expect("it answers in time");
+        line.trim_end().to_owned()
+    }
+
+    /// The next line, however it is cut into chunks; `None` when there is none any more.
+    fn next(&mut self) -> Option<Value> {
+        loop {
+            if let Some(end) = self.text.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.text.drain(..=end).collect();
+                return Some(serde_json::from_slice(&line).expect("a line is an object"));
             }
-            // The last chunk has no length.
-            if line == "0\r\n" {
+            let length = usize::from_str_radix(&self.head_line(), 16).expect("a chunk has a length");
+            if length == 0 {
+                assert!(self.text.is_empty(), "the last line has no end");
                 return None;
             }
-            line.clear();
+            let mut chunk = vec![0; length + 2];
+            self.stream.read_exact(&mut chunk).expect("it comes in time");
+            self.text.extend_from_slice(&chunk[..length]);
         }
-        None
     }
 
     fn result(&mut self) -> Value {
@@ -107,7 +123,7 @@ fn a_snapshot_comes_in_lines_and_has_an_end() {
 }
 
 #[test]
-fn a_watch_of_what_was_compacted_says_so_and_ends() {
+fn a_watch_of_what_was_compacted_is_canceled_and_says_since_when() {
     let (_directory, member) = member();
     for _ in 0..3 {
         post(&member, "/v3/kv/put", &json!({ "key": A, "value": ONE }));
