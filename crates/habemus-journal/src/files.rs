@@ -1,6 +1,7 @@
 //! A directory on a real disk.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -10,11 +11,35 @@ use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::disk::Disk;
 
+/// So many zeros are written ahead of what is appended. Space that was promised but never written must be entered in the file
+/// system's own journal when it is written first, and a sync waits for that, too; so it is done once for many syncs.
+const AHEAD: u64 = 1 << 20;
+
 /// A directory on a real disk.
 pub struct Files {
     directory: PathBuf,
     /// Files that are being written.
-    open: BTreeMap<String, File>,
+    open: BTreeMap<String, Open>,
+}
+
+struct Open {
+    file: File,
+    length: u64,
+    /// Up to where something was written; what was written in an earlier life is not known.
+    written: u64,
+}
+
+impl Open {
+    fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let end = offset + bytes.len() as u64;
+        if end > self.written && self.length > AHEAD {
+            let until = (end + AHEAD).min(self.length);
+            let zeros = vec![0; usize::try_from(until.saturating_sub(end)).map_err(io::Error::other)?];
+            self.file.write_all_at(&zeros, end)?;
+            self.written = until;
+        }
+        self.file.write_all_at(bytes, offset)
+    }
 }
 
 impl Files {
@@ -27,12 +52,15 @@ impl Files {
         Ok(Files { directory: directory.to_owned(), open: BTreeMap::new() })
     }
 
-    fn file(&mut self, name: &str) -> io::Result<&File> {
-        if !self.open.contains_key(name) {
-            let file = OpenOptions::new().write(true).open(self.directory.join(name))?;
-            self.open.insert(name.to_owned(), file);
+    fn file(&mut self, name: &str) -> io::Result<&mut Open> {
+        match self.open.entry(name.to_owned()) {
+            Entry::Occupied(open) => Ok(open.into_mut()),
+            Entry::Vacant(place) => {
+                let file = OpenOptions::new().write(true).open(self.directory.join(name))?;
+                let length = file.metadata()?.len();
+                Ok(place.insert(Open { file, length, written: 0 }))
+            }
         }
-        Ok(&self.open[name])
     }
 }
 
@@ -57,16 +85,16 @@ impl Disk for Files {
             Err(error) => return Err(error.into()),
         }
         file.sync_all()?;
-        self.open.insert(name.to_owned(), file);
+        self.open.insert(name.to_owned(), Open { file, length, written: 0 });
         Ok(())
     }
 
     fn write(&mut self, name: &str, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.file(name)?.write_all_at(bytes, offset)
+        self.file(name)?.write(offset, bytes)
     }
 
     fn sync(&mut self, name: &str) -> io::Result<()> {
-        self.file(name)?.sync_data()
+        self.file(name)?.file.sync_data()
     }
 
     fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {

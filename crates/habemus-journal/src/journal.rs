@@ -7,6 +7,7 @@ use habemus_replica::{Entry, Recovered, StoredSnapshot, StoredState, Write};
 use crate::batch::Batch;
 use crate::disk::Disk;
 use crate::error::JournalError;
+use crate::extent::Extent;
 use crate::segment;
 use crate::snapshot;
 
@@ -33,6 +34,8 @@ pub struct Journal<D> {
     end: usize,
     /// The latest state. Every segment begins with the one before it, so that no earlier segment is needed for that.
     state: StoredState,
+    /// The index of the latest snapshot.
+    snapshot_index: u64,
     /// Nothing more is confirmed after a failure.
     failed: bool,
 }
@@ -49,8 +52,15 @@ impl<D: Disk> Journal<D> {
     /// # Errors
     /// If the disk fails.
     pub fn create(disk: D, limits: Limits, first: &Recovered) -> Result<Journal<D>, JournalError> {
-        let mut journal =
-            Journal { disk, limits, segments: VecDeque::new(), end: 0, state: first.state, failed: false };
+        let mut journal = Journal {
+            disk,
+            limits,
+            segments: VecDeque::new(),
+            end: 0,
+            state: first.state,
+            snapshot_index: first.snapshot.as_ref().map_or(0, |snapshot| snapshot.index),
+            failed: false,
+        };
         journal.begin_segment(1, None)?;
         let empty = StoredSnapshot {
             index: 0,
@@ -85,7 +95,8 @@ impl<D: Disk> Journal<D> {
         // Segments before the snapshot's are left over from a crash in the midst of tidying up.
         let leftover = numbers.iter().take_while(|number| **number < found.first_segment).count();
         let stale: Vec<u64> = numbers.drain(..leftover).collect();
-        for (expected, number) in (found.first_segment..).zip(&numbers) {
+        // No two have the same number, so they are in a row as long as none is missing.
+        for (expected, number) in (found.first_segment..=u64::MAX).zip(&numbers) {
             if *number != expected {
                 return Err(JournalError::Missing { file: segment::name(expected) });
             }
@@ -93,8 +104,15 @@ impl<D: Disk> Journal<D> {
         if numbers.is_empty() {
             return Err(JournalError::Missing { file: segment::name(found.first_segment) });
         }
-        let mut journal =
-            Journal { disk, limits, segments: VecDeque::new(), end: 0, state: found.state, failed: false };
+        let mut journal = Journal {
+            disk,
+            limits,
+            segments: VecDeque::new(),
+            end: 0,
+            state: found.state,
+            snapshot_index: found.snapshot.index,
+            failed: false,
+        };
         let mut entries = Vec::new();
         for number in &numbers {
             let is_last = Some(number) == numbers.last();
@@ -123,7 +141,8 @@ impl<D: Disk> Journal<D> {
         result
     }
 
-    /// Puts a snapshot in the place of all entries up to its index. Entries after it stay.
+    /// Puts a snapshot in the place of all entries up to its index. Entries after it stay. Whoever took long to write it down
+    /// may come too late: of two snapshots the later one counts.
     ///
     /// # Errors
     /// If the disk fails: then nothing more is written, and the member must stop.
@@ -139,6 +158,11 @@ impl<D: Disk> Journal<D> {
     /// How many segments there are.
     pub fn segments(&self) -> usize {
         self.segments.len()
+    }
+
+    /// How far it goes.
+    pub fn extent(&self) -> Extent {
+        Extent { segment: self.last().number, end: self.end as u64 }
     }
 
     fn try_write(&mut self, writes: &[Write]) -> Result<(), JournalError> {
@@ -210,11 +234,15 @@ impl<D: Disk> Journal<D> {
     }
 
     fn try_compact(&mut self, snapshot: &StoredSnapshot) -> Result<(), JournalError> {
+        if snapshot.index <= self.snapshot_index {
+            return Ok(());
+        }
         let keep = self.segments.iter().take_while(|segment| segment.last_index <= snapshot.index).count();
         // The last one is being written to.
         let keep = keep.min(self.segments.len() - 1);
         let first = self.segments[keep].number;
         snapshot::write(&mut self.disk, snapshot, self.state, first)?;
+        self.snapshot_index = snapshot.index;
         self.remove_before(first)
     }
 
@@ -224,6 +252,7 @@ impl<D: Disk> Journal<D> {
         let first = self.last().number + 1;
         self.begin_segment(first, None)?;
         snapshot::write(&mut self.disk, snapshot, self.state, first)?;
+        self.snapshot_index = snapshot.index;
         self.remove_before(first)
     }
 

@@ -11,6 +11,7 @@
 mod batch;
 mod disk;
 mod error;
+mod extent;
 mod files;
 mod journal;
 mod segment;
@@ -18,5 +19,6 @@ mod snapshot;
 
 pub use disk::Disk;
 pub use error::JournalError;
+pub use extent::Extent;
 pub use files::Files;
 pub use journal::{Journal, Limits};

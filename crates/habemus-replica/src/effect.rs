@@ -4,7 +4,7 @@ use habemus_store::Applied;
 use serde::{Deserialize, Serialize};
 
 use crate::batch::RequestId;
-use crate::log::{StoredSnapshot, StoredState};
+use crate::log::{FrozenSnapshot, StoredSnapshot, StoredState};
 use crate::member::{Change, MemberId};
 use crate::wire::{Entry, PeerMessage};
 
@@ -42,8 +42,11 @@ pub enum Effect {
         /// Which.
         request: RequestId,
     },
-    /// Make this snapshot durable, some time soon, and forget what it says of the log. Nobody waits for it.
-    Snapshot(StoredSnapshot),
+    /// Make this snapshot durable, some time soon, and forget what it says of the log, unless a later one has come since.
+    /// Nobody waits for it.
+    Snapshot(FrozenSnapshot),
+    /// Write this snapshot down, for members that are behind, and [`offer`](crate::Replica::offer) it.
+    Offer(FrozenSnapshot),
     /// The membership has changed.
     Changed {
         /// Whose request it was, if it was this member's.

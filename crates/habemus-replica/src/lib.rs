@@ -23,8 +23,8 @@ mod wire;
 
 pub use batch::RequestId;
 pub use effect::{Effect, Role, Unanswered, Write};
-pub use log::{Recovered, StoredSnapshot, StoredState};
+pub use log::{FrozenSnapshot, Recovered, StoredSnapshot, StoredState};
 pub use member::{Change, Member, MemberId};
 pub use replica::Replica;
 pub use settings::{Settings, StartError};
-pub use wire::{Entry, EntryKind, PeerMessage};
+pub use wire::{Ballot, BallotKind, Entry, EntryKind, PeerMessage};

@@ -10,7 +10,7 @@ use raft::{GetEntriesContext, RaftState, StorageError};
 use serde::{Deserialize, Serialize};
 
 use crate::member::{Member, MemberId, Members};
-use crate::replicated::Replicated;
+use crate::replicated::{FrozenReplicated, Replicated};
 use crate::settings::StartError;
 use crate::wire::{Entry, conf_state};
 
@@ -38,6 +38,29 @@ pub struct StoredSnapshot {
     pub learners: Vec<MemberId>,
     /// Members and store.
     pub data: Bytes,
+}
+
+/// Everything that the log said up to an index, not written down yet: that takes its time, and can be done elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrozenSnapshot {
+    pub(crate) index: u64,
+    pub(crate) term: u64,
+    pub(crate) conf: ConfState,
+    pub(crate) replicated: FrozenReplicated,
+}
+
+impl FrozenSnapshot {
+    /// Writes it down.
+    pub fn to_stored(&self) -> StoredSnapshot {
+        let ids = |ids: &[u64]| ids.iter().copied().map(MemberId).collect();
+        StoredSnapshot {
+            index: self.index,
+            term: self.term,
+            voters: ids(&self.conf.voters),
+            learners: ids(&self.conf.learners),
+            data: self.replicated.to_bytes(),
+        }
+    }
 }
 
 impl StoredSnapshot {
@@ -68,6 +91,9 @@ impl StoredSnapshot {
         conf_state(ids(&self.voters), ids(&self.learners))
     }
 }
+
+/// Nobody counts so far, and whoever begins below it can count on for ever.
+const FAR: u64 = u64::MAX / 2;
 
 /// What a member finds on its disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +130,12 @@ impl Recovered {
             if entry.index != last.0 + 1 || entry.term < last.1 {
                 return Err(StartError::Damaged(format!("entry {} follows entry {}", entry.index, last.0)));
             }
+            if !entry.is_readable() {
+                return Err(StartError::Damaged(format!(
+                    "entry {} cannot be read: it may be of a later version",
+                    entry.index
+                )));
+            }
             last = (entry.index, entry.term);
         }
         let commit = self.state.commit;
@@ -112,6 +144,9 @@ impl Recovered {
                 "entries are committed up to {commit}, but end at {}",
                 last.0
             )));
+        }
+        if last.0.max(self.state.term) > FAR {
+            return Err(StartError::Damaged("its numbers are larger than any cluster counts".to_owned()));
         }
         if self.snapshot.is_some() && self.state.term < last.1 {
             return Err(StartError::Damaged("the log has seen later terms than the state".to_owned()));

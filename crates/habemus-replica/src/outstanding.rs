@@ -21,6 +21,11 @@ impl Outstanding {
         self.0.push_back(Waiting { number, durable, messages });
     }
 
+    /// Whether something is being written.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.0.iter().any(|waiting| !waiting.durable)
+    }
+
     /// Everything up to `number` is durable.
     pub(crate) fn persisted(&mut self, number: u64) {
         for waiting in self.0.iter_mut().take_while(|waiting| waiting.number <= number) {
@@ -50,10 +55,14 @@ mod tests {
         outstanding.push(1, false, vec![Message::default()]);
         outstanding.push(2, true, vec![Message::default()]);
         outstanding.push(3, false, vec![Message::default()]);
+        assert!(outstanding.is_waiting());
         assert!(outstanding.take().is_none(), "the second has nothing to write, but waits for the first");
         outstanding.persisted(1);
         let (number, messages) = outstanding.take().expect("the first is durable");
         assert_eq!((number, messages.len()), (2, 2));
         assert!(outstanding.take().is_none());
+        assert!(outstanding.is_waiting());
+        outstanding.persisted(3);
+        assert!(!outstanding.is_waiting());
     }
 }

@@ -1,13 +1,15 @@
 //! The replica: consensus, store, time and membership in one state machine.
 
 mod membership;
+mod snapshots;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use bytes::Bytes;
 use habemus_store::{ClusterTime, Command, Store};
-use raft::eraftpb::{Message, MessageType, Snapshot};
-use raft::{Config, RawNode, SnapshotStatus, StateRole};
+use raft::eraftpb::{EntryType, Message, MessageType};
+use raft::{Config, RawNode, StateRole};
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
@@ -45,12 +47,20 @@ pub struct Replica {
     restoring: Option<u64>,
     /// Since when followers are being sent a snapshot.
     catching_up: BTreeMap<u64, u64>,
-    /// When a snapshot was last made for those who are behind.
+    /// When a snapshot was last made for those who are behind, and whether one is being written down.
     offered_at: u64,
+    is_offering: bool,
+    /// The snapshot that has just come, and what it says.
+    looked_at: Option<(Bytes, Replicated)>,
     bytes_since_snapshot: usize,
     tick_is_proposed: bool,
+    /// Whether it stands for election as soon as it can.
+    stands: bool,
     /// A request to remove this member, which leads: it waits until another one does.
     leaving: Option<RequestId>,
+    /// The write by which a change of the membership is durable here, and what is told then.
+    settling: Option<u64>,
+    changed: Vec<Effect>,
     effects: Vec<Effect>,
 }
 
@@ -68,7 +78,13 @@ impl Replica {
     /// If the settings make no sense, or what was found does not.
     pub fn start(settings: Settings, recovered: &Recovered, now: Duration) -> Result<Replica, StartError> {
         let replicated = match &recovered.snapshot {
-            Some(snapshot) => Replicated::from_bytes(&snapshot.data)?,
+            Some(snapshot) => {
+                let replicated = Replicated::from_bytes(&snapshot.data)?;
+                if !replicated.has_members_of(snapshot) {
+                    return Err(StartError::Damaged("the snapshot tells two lists of members".to_owned()));
+                }
+                replicated
+            }
             None => Replicated::new(Members::new()),
         };
         recovered.check()?;
@@ -111,9 +127,14 @@ impl Replica {
             restoring: None,
             catching_up: BTreeMap::new(),
             offered_at: 0,
+            is_offering: false,
+            looked_at: None,
             bytes_since_snapshot: 0,
             tick_is_proposed: false,
+            stands: false,
             leaving: None,
+            settling: None,
+            changed: Vec::new(),
             effects: Vec::new(),
             settings,
         };
@@ -169,7 +190,8 @@ impl Replica {
     /// How many ticks will do nothing but count, if nothing else comes. Whoever drives the replica need not wake for
     /// these, as long as it counts them before anything else.
     pub fn idle_ticks(&self) -> u64 {
-        let has_work = !self.proposals.is_empty() || !self.pending.is_empty() || !self.reads.is_empty();
+        let has_work =
+            self.stands || !self.proposals.is_empty() || !self.pending.is_empty() || !self.reads.is_empty();
         let raft = &self.node.raft;
         if has_work || raft.lead_transferee.is_some() || self.receiving_snapshots().next().is_some() {
             return 0;
@@ -210,7 +232,8 @@ impl Replica {
                 }
             }
             PeerMessage::Consensus(envelope) => {
-                let message = envelope.to_engine(from, self.settings.id).filter(|it| self.is_sound(it));
+                let message = envelope.to_engine(from, self.settings.id);
+                let message = message.filter(|it| self.is_sound(it) && self.can_read(it));
                 if let Some(message) = message {
                     if self.role.leader == Some(from) && self.role.term == message.term {
                         self.clock.hear(self.now);
@@ -242,6 +265,29 @@ impl Replica {
             self.restoring = None;
             self.node.advance_apply_to(self.applied);
         }
+        if self.settling.take_if(|settling| *settling <= number).is_some() {
+            self.effects.append(&mut self.changed);
+        }
+    }
+
+    /// What this member says has stopped coming: its connection broke, say. That is a hint that it may have died, and no
+    /// proof. If it led, this member is ready to let somebody else lead, and asks the others soon, in the order of
+    /// their numbers so that not two of them ask at once. They refuse for as long as they hear of the leader, and whoever hears
+    /// of it again follows it again.
+    pub fn suspect(&mut self, member: MemberId) {
+        if self.role.leader != Some(member) || self.role.leads || self.restoring.is_some() {
+            return;
+        }
+        let own = self.settings.id;
+        let before = |(id, it): (&MemberId, &Member)| !it.learner && *id != member && *id < own;
+        let rank = self.replicated.members.iter().filter(|it| before(*it)).count();
+        let raft = &mut self.node.raft;
+        raft.become_follower(raft.term, raft::INVALID_ID);
+        self.draw_election_timeout();
+        let raft = &mut self.node.raft;
+        let left = 1 + rank * self.settings.turn_ticks;
+        raft.election_elapsed = raft.randomized_election_timeout().saturating_sub(left);
+        self.follow_role();
     }
 
     /// Lets another member lead, if it can.
@@ -251,10 +297,10 @@ impl Replica {
         }
     }
 
-    /// Stands for election at once: a member that is alone need not wait for others.
+    /// Stands for election as soon as all is applied that is known to be committed: a member that is alone need not wait for
+    /// others.
     pub fn stand_for_election(&mut self) {
-        // If it cannot, it stands when its time comes.
-        drop(self.node.campaign());
+        self.stands = true;
     }
 
     /// What time it is in the cluster, if this member counts it.
@@ -274,14 +320,28 @@ impl Replica {
                 self.node.read_index(question);
             }
         }
+        self.handle_all_ready();
+        // The engine takes for granted that whoever stands has a vote.
+        if std::mem::take(&mut self.stands) && self.node.raft.promotable() {
+            // If it cannot, it stands when its time comes.
+            drop(self.node.campaign());
+            self.handle_all_ready();
+        }
+        self.offer_snapshot();
+        // One that was not taken is as good as lost.
+        if self.restoring.is_none() {
+            self.looked_at = None;
+        }
+        let readable = self.reads.readable(self.applied);
+        self.effects.extend(readable.into_iter().map(|request| Effect::Readable { request }));
+        std::mem::take(&mut self.effects)
+    }
+
+    fn handle_all_ready(&mut self) {
         while self.restoring.is_none() && self.node.has_ready() {
             self.handle_ready();
             self.release();
         }
-        self.offer_snapshot();
-        let readable = self.reads.readable(self.applied);
-        self.effects.extend(readable.into_iter().map(|request| Effect::Readable { request }));
-        std::mem::take(&mut self.effects)
     }
 
     /// Whether a message can be given to the engine, which takes what members say for true.
@@ -295,12 +355,27 @@ impl Replica {
         if message.term > self.node.raft.term.saturating_add(u64::from(u32::MAX)) {
             return false;
         }
+        // Whoever passes a question on says nothing of terms, and everybody else does.
+        if (message.term == 0) != (message.get_msg_type() == MessageType::MsgReadIndex) {
+            return false;
+        }
         match message.get_msg_type() {
             MessageType::MsgHeartbeat => message.commit <= self.node.raft.raft_log.last_index(),
             MessageType::MsgAppend => !message.entries.iter().any(contradicts),
-            MessageType::MsgSnapshot => Replicated::from_bytes(&message.get_snapshot().data).is_ok(),
             _ => true,
         }
+    }
+
+    /// Whether a snapshot can be read, if it is one.
+    fn can_read(&mut self, message: &Message) -> bool {
+        if message.get_msg_type() != MessageType::MsgSnapshot {
+            return true;
+        }
+        let snapshot = StoredSnapshot::from_engine(message.get_snapshot());
+        let replicated =
+            Replicated::from_bytes(&snapshot.data).ok().filter(|it| it.has_members_of(&snapshot));
+        self.looked_at = replicated.map(|replicated| (snapshot.data, replicated));
+        self.looked_at.is_some()
     }
 
     fn receive_forwarded(&mut self, term: u64, requests: Vec<(RequestId, Command)>) {
@@ -330,8 +405,10 @@ impl Replica {
             return;
         }
         if self.role.leads {
-            // Until all of the last term is applied, nobody knows what time it is.
-            if let Some(at) = self.clock.now(self.now) {
+            // What comes while the disk writes goes together: it could not be written earlier, and one entry, one message and one
+            // answer of each member cost as much for one request as for a hundred. Until all of the last term is applied,
+            // nobody knows what time it is.
+            if let Some(at) = self.clock.now(self.now).filter(|_| !self.outstanding.is_waiting()) {
                 self.propose_batch(at);
             }
         } else if let Some(leader) = self.role.leader {
@@ -378,7 +455,18 @@ impl Replica {
         let mut ready = self.node.ready();
         let number = ready.number();
         let mut write = Write { number, sync: ready.must_sync(), ..Write::default() };
-        self.send(ready.take_messages());
+        let committed = ready.take_committed_entries();
+        // That somebody was removed is said to nobody before this member would know it after a crash, too: whoever was
+        // removed may be gone by then, and its vote would be waited for.
+        if committed.iter().any(|entry| entry.get_entry_type() != EntryType::EntryNormal) {
+            write.sync = true;
+            self.settling = Some(number);
+        }
+        let messages = ready.take_messages();
+        match self.settling {
+            Some(_) => self.outstanding.push(number, !write.sync, messages),
+            None => self.send(messages),
+        }
         if !ready.snapshot().is_empty() {
             self.restore(ready.snapshot());
             write.snapshot = Some(StoredSnapshot::from_engine(ready.snapshot()));
@@ -397,7 +485,6 @@ impl Replica {
         for read in ready.take_read_states() {
             self.reads.confirm(&read.request_ctx, read.index);
         }
-        let committed = ready.take_committed_entries();
         self.node.advance_append_async(ready);
         self.follow_role();
         for entry in &committed {
@@ -422,7 +509,7 @@ impl Replica {
     }
 
     fn apply_batch(&mut self, entry: &Entry) {
-        let batch = Batch::from_bytes(&entry.data).expect("a leader wrote it, and every copy has a checksum");
+        let batch = Batch::from_bytes(&entry.data).expect("nothing else is let into the log");
         self.clock.apply(batch.at, self.now);
         if batch.commands.is_empty() {
             self.tick_is_proposed = false;
@@ -434,16 +521,6 @@ impl Replica {
             let request = self.pending.remove(&request).map(|_| request);
             self.effects.push(Effect::Applied { index: entry.index, request, applied });
         }
-    }
-
-    fn restore(&mut self, snapshot: &Snapshot) {
-        let replicated = Replicated::from_bytes(&snapshot.data);
-        self.replicated = replicated.expect("it was looked at when it came");
-        self.applied = snapshot.get_metadata().index;
-        self.clock.apply(self.replicated.store.now(), self.now);
-        self.node.mut_store().restore(snapshot);
-        self.bytes_since_snapshot = 0;
-        self.effects.push(Effect::Restored);
     }
 
     /// Follows who leads, and gives up what was under way to somebody else.
@@ -490,59 +567,6 @@ impl Replica {
         for request in self.reads.tick(self.ticks, retry, self.settings.patience_ticks) {
             self.effects.push(Effect::Unanswered { request, why: Unanswered::NoLeader });
         }
-    }
-
-    /// The engine waits for ever for a follower to take a snapshot that was lost, unless it is told.
-    fn retry_snapshots(&mut self) {
-        let patience = self.settings.max_election_ticks as u64 * 4;
-        let receiving: BTreeSet<u64> = self.receiving_snapshots().collect();
-        self.catching_up.retain(|id, _| receiving.contains(id));
-        for id in receiving {
-            let since = *self.catching_up.entry(id).or_insert(self.ticks);
-            if self.ticks >= since + patience {
-                self.catching_up.remove(&id);
-                self.node.report_snapshot(id, SnapshotStatus::Failure);
-            }
-        }
-        if self.catching_up.is_empty() && self.ticks >= self.offered_at + patience {
-            self.node.mut_store().offer(None);
-        }
-    }
-
-    fn receiving_snapshots(&self) -> impl Iterator<Item = u64> {
-        let leads = self.role.leads;
-        let progress = self.node.raft.prs().iter();
-        progress.filter(move |(_, it)| leads && it.state == raft::ProgressState::Snapshot).map(|(id, _)| *id)
-    }
-
-    fn offer_snapshot(&mut self) {
-        if self.restoring.is_none() && self.node.store().wants_snapshot() {
-            let snapshot = self.snapshot().to_engine();
-            self.node.mut_store().offer(Some(snapshot));
-            self.offered_at = self.ticks;
-        }
-    }
-
-    fn snapshot(&self) -> StoredSnapshot {
-        let log = self.node.store();
-        let ids = |ids: &[u64]| ids.iter().copied().map(MemberId).collect();
-        StoredSnapshot {
-            index: self.applied,
-            term: log.term_at(self.applied).expect("what was just applied is in the log, or where it begins"),
-            voters: ids(&log.conf().voters),
-            learners: ids(&log.conf().learners),
-            data: self.replicated.to_bytes(),
-        }
-    }
-
-    fn snapshot_if_due(&mut self) {
-        if self.bytes_since_snapshot < self.settings.snapshot_after_bytes {
-            return;
-        }
-        self.bytes_since_snapshot = 0;
-        self.effects.push(Effect::Snapshot(self.snapshot()));
-        let forget = self.applied.saturating_sub(self.settings.keep_entries);
-        self.node.mut_store().compact(forget);
     }
 
     fn send(&mut self, messages: Vec<Message>) {

@@ -13,6 +13,8 @@ pub struct Settings {
     pub min_election_ticks: usize,
     /// Nobody waits as long as this.
     pub max_election_ticks: usize,
+    /// Of those who take the leader for dead because its connection broke, each gives the one before it this many ticks.
+    pub turn_ticks: usize,
     /// A request that was sent to the leader is given up after so many ticks.
     pub patience_ticks: u64,
     /// A snapshot is made when the log has so many bytes more than at the last one.
@@ -30,9 +32,10 @@ impl Settings {
     pub fn new(id: MemberId, seed: u64) -> Settings {
         Settings {
             id,
-            heartbeat_ticks: 5,
-            min_election_ticks: 23,
-            max_election_ticks: 40,
+            heartbeat_ticks: 10,
+            min_election_ticks: 36,
+            max_election_ticks: 52,
+            turn_ticks: 4,
             patience_ticks: 400,
             snapshot_after_bytes: 64 << 20,
             keep_entries: 1000,

@@ -5,7 +5,7 @@ use habemus_store::Command;
 use raft::eraftpb::{self, ConfState, EntryType, Message, MessageType};
 use serde::{Deserialize, Serialize};
 
-use crate::batch::RequestId;
+use crate::batch::{Batch, RequestId};
 use crate::effect::Unanswered;
 use crate::log::StoredSnapshot;
 use crate::member::{Change, MemberId};
@@ -55,10 +55,56 @@ impl PeerMessage {
         }
     }
 
+    /// What it has to do with an election, if it has.
+    pub fn ballot(&self) -> Option<Ballot> {
+        let PeerMessage::Consensus(envelope) = self else { return None };
+        let granted = !envelope.reject;
+        let kind = match KINDS.get(usize::from(envelope.kind))? {
+            MessageType::MsgRequestPreVote => BallotKind::AskPreVote,
+            MessageType::MsgRequestPreVoteResponse => BallotKind::PreVote { granted },
+            MessageType::MsgRequestVote => BallotKind::AskVote,
+            MessageType::MsgRequestVoteResponse => BallotKind::Vote { granted },
+            MessageType::MsgTimeoutNow => BallotKind::TimeoutNow,
+            _ => return None,
+        };
+        Some(Ballot { term: envelope.term, kind })
+    }
+
     /// Whether it brings everything to a member that is behind: then it is long, and other messages need not wait for it.
     pub fn is_snapshot(&self) -> bool {
         matches!(self, PeerMessage::Consensus(envelope) if envelope.snapshot.is_some())
     }
+}
+
+/// What a message says of an election.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ballot {
+    /// About which term.
+    pub term: u64,
+    /// What.
+    pub kind: BallotKind,
+}
+
+/// What can be said of an election.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BallotKind {
+    /// "Would you vote for me, if I stood?" Answered by `PreVote`.
+    AskPreVote,
+    /// Whether it would.
+    PreVote {
+        /// It would.
+        granted: bool,
+    },
+    /// "Vote for me." Answered by `Vote`.
+    AskVote,
+    /// Whether it does.
+    Vote {
+        /// It does.
+        granted: bool,
+    },
+    /// "Stand at once: I hand over to you." Answered by an election.
+    TimeoutNow,
 }
 
 /// A message of the engine. Its words are those of the Raft paper.
@@ -160,6 +206,20 @@ impl Entry {
         entry
     }
 
+    /// Whether this member can do what it says, when it is committed. A member of another version, or one that is not honest, may
+    /// say what it cannot.
+    pub(crate) fn is_readable(&self) -> bool {
+        match self.kind {
+            EntryKind::Commands => self.data.is_empty() || Batch::from_bytes(&self.data).is_ok(),
+            EntryKind::Change => self.change().is_ok(),
+        }
+    }
+
+    /// Which change of the membership it is, and whose request it was.
+    pub(crate) fn change(&self) -> Result<(RequestId, Change), postcard::Error> {
+        postcard::from_bytes(&self.context)
+    }
+
     /// How much memory it takes, roughly.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Entry>() + self.data.len() + self.context.len()
@@ -194,7 +254,7 @@ impl Envelope {
         let kind = *KINDS.get(usize::from(self.kind))?;
         // Questions about reads have something else in their entries.
         let appends = kind == MessageType::MsgAppend;
-        if self.from != from.0 || self.to != to.0 || (appends && !self.entries_are_in_a_row()) {
+        if self.from != from.0 || self.to != to.0 || (appends && !self.entries_are_sound()) {
             return None;
         }
         let mut message = Message::default();
@@ -218,9 +278,18 @@ impl Envelope {
         Some(message)
     }
 
-    fn entries_are_in_a_row(&self) -> bool {
-        let expected = (1..).map(|offset| self.index.checked_add(offset));
-        self.entries.iter().zip(expected).all(|(entry, index)| Some(entry.index) == index)
+    /// Whether they are in a row, of terms that can be, and can be read.
+    fn entries_are_sound(&self) -> bool {
+        let mut last = (self.index, self.log_term);
+        // Of what is not in its log the engine says that its term is 0.
+        if (self.index == 0) != (self.log_term == 0) {
+            return false;
+        }
+        self.entries.iter().all(|entry| {
+            let follows = last.0.checked_add(1) == Some(entry.index) && entry.term >= last.1;
+            last = (entry.index, entry.term);
+            follows && entry.term > 0 && entry.term <= self.term && entry.is_readable()
+        })
     }
 }
 

@@ -11,6 +11,7 @@ use crate::error::StoreError;
 use crate::event::{Event, KeyValue, Revised, Revision};
 use crate::history::History;
 use crate::key_range::KeyRange;
+use crate::ordered::Ordered;
 use crate::session::SessionId;
 
 /// What a version costs beside its key and value, roughly.
@@ -20,7 +21,7 @@ const VERSION_OVERHEAD: usize = 128;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Keyspace {
     revision: Revision,
-    keys: BTreeMap<Bytes, Versions>,
+    keys: Ordered<Versions>,
     history: History,
     bytes: usize,
 }
@@ -34,7 +35,7 @@ pub(crate) struct Stamp {
 
 /// What one key was, from the earliest revision that is known to the latest. Nearly all keys have one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Versions(SmallVec<[Version; 1]>);
+pub(crate) struct Versions(SmallVec<[Version; 1]>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Version {
@@ -44,6 +45,10 @@ pub(crate) struct Version {
 }
 
 impl Versions {
+    pub(crate) fn all(&self) -> &[Version] {
+        &self.0
+    }
+
     fn at(&self, revision: Revision) -> Option<&Arc<KeyValue>> {
         let later = self.0.partition_point(|version| version.since.revision <= revision);
         self.0[..later].last()?.state.as_ref()
@@ -64,7 +69,7 @@ impl Keyspace {
     pub(crate) fn new() -> Keyspace {
         Keyspace {
             revision: Revision::FIRST,
-            keys: BTreeMap::new(),
+            keys: Ordered::new(),
             history: History::from(Revision(0)),
             bytes: 0,
         }
@@ -97,7 +102,7 @@ impl Keyspace {
     /// The keys of `range` as they were at `revision`, in the order of their bytes.
     pub(crate) fn range(&self, range: &KeyRange, revision: Revision) -> impl Iterator<Item = &Arc<KeyValue>> {
         let bounds = range.bounds();
-        let found = bounds.map(|bounds| self.keys.range::<[u8], _>(bounds));
+        let found = bounds.map(|bounds| self.keys.range(bounds));
         found.into_iter().flatten().filter_map(move |(_, versions)| versions.at(revision))
     }
 
@@ -158,9 +163,9 @@ impl Keyspace {
         }
     }
 
-    /// Every version of every key that is known.
-    pub(crate) fn versions(&self) -> impl Iterator<Item = (&Bytes, &[Version])> {
-        self.keys.iter().map(|(key, versions)| (key, versions.0.as_slice()))
+    /// Every version of every key that is known, as it is now.
+    pub(crate) fn frozen(&self) -> Ordered<Versions> {
+        self.keys.clone()
     }
 
     /// The keyspace that knows these versions. The history is in them.
@@ -170,7 +175,7 @@ impl Keyspace {
         versions: impl IntoIterator<Item = (Bytes, Vec<Version>)>,
     ) -> Keyspace {
         let mut keyspace =
-            Keyspace { revision, keys: BTreeMap::new(), history: History::from(compacted), bytes: 0 };
+            Keyspace { revision, keys: Ordered::new(), history: History::from(compacted), bytes: 0 };
         let mut events: BTreeMap<Stamp, Event> = BTreeMap::new();
         for (key, versions) in versions {
             let mut before = None;

@@ -50,7 +50,7 @@ impl Store {
     /// With a session all its keys end: whoever may not write one of them may neither end it nor add to it.
     fn check_session(&self, author: Option<&Author>, id: SessionId) -> Result<(), AuthError> {
         self.auth.check_known(author)?;
-        let keys = self.sessions.get(id).into_iter().flat_map(|session| &session.keys);
+        let keys = self.sessions.get(id).into_iter().flat_map(|session| session.keys.iter());
         keys.into_iter().try_for_each(|key| self.auth.check_write(author, &KeyRange::One(key.clone())))
     }
 

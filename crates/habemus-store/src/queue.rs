@@ -94,6 +94,8 @@ pub struct Grant {
     pub key: Bytes,
     /// The fencing token.
     pub token: Revision,
+    /// When it came.
+    pub since: ClusterTime,
 }
 
 /// What happened to a queue.
@@ -191,16 +193,16 @@ impl Queue {
     /// Lets in whoever may be inside now.
     fn admit(&mut self, now: ClusterTime) -> Vec<Grant> {
         let mut granted = Vec::new();
-        while let Some((place, mode)) = self.next().map(|(place, stand)| (place.clone(), stand.mode)) {
-            if !self.has_room_for(mode.unwrap_or(Mode::Exclusive)) {
+        while let Some((place, stand)) = self.next().map(|(place, stand)| (place.clone(), *stand)) {
+            if !self.has_room_for(stand.mode.unwrap_or(Mode::Exclusive)) {
                 break;
             }
             self.inside += 1;
             if let Some(stand) = self.places.get_mut(&place) {
                 stand.inside_since.get_or_insert(now);
             }
-            if mode.is_some() {
-                granted.push(Grant { token: place.0, key: place.1.clone() });
+            if stand.mode.is_some() {
+                granted.push(Grant { token: place.0, key: place.1.clone(), since: stand.since });
             }
             self.last_inside = Some(place);
         }
@@ -389,6 +391,12 @@ impl Queues {
             inside_since: stand.inside_since,
         });
         standing.collect()
+    }
+
+    /// How many stand in all of them, and how many of these are inside.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let counts = self.0.values().map(|queue| (queue.places.len(), queue.inside));
+        counts.fold((0, 0), |(all, inside), (some, of_these)| (all + some, inside + of_these))
     }
 
     /// The names of all queues in which somebody stands by a session.

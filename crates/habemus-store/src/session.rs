@@ -28,7 +28,62 @@ pub struct Session {
     /// When it ends unless it is renewed.
     pub deadline: ClusterTime,
     /// The keys that are deleted when it ends.
-    pub keys: BTreeSet<Bytes>,
+    pub keys: SessionKeys,
+}
+
+/// The keys of a session, in order. Nearly all sessions have one, for which a tree would be much too large.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionKeys(Keys);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Keys {
+    AtMostOne(Option<Bytes>),
+    Several(BTreeSet<Bytes>),
+}
+
+impl Default for SessionKeys {
+    fn default() -> SessionKeys {
+        SessionKeys(Keys::AtMostOne(None))
+    }
+}
+
+impl SessionKeys {
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Bytes> {
+        let (one, several) = match &self.0 {
+            Keys::AtMostOne(one) => (one.as_ref(), None),
+            Keys::Several(several) => (None, Some(several)),
+        };
+        one.into_iter().chain(several.into_iter().flatten())
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match &self.0 {
+            Keys::AtMostOne(one) => one.iter().count(),
+            Keys::Several(several) => several.len(),
+        }
+    }
+
+    fn insert(&mut self, key: Bytes) {
+        match &mut self.0 {
+            Keys::AtMostOne(one) if one.as_ref().is_none_or(|one| *one == key) => *one = Some(key),
+            Keys::AtMostOne(one) => self.0 = Keys::Several(one.take().into_iter().chain([key]).collect()),
+            Keys::Several(several) => drop(several.insert(key)),
+        }
+    }
+
+    fn remove(&mut self, key: &Bytes) {
+        match &mut self.0 {
+            Keys::AtMostOne(one) => drop(one.take_if(|one| one == key)),
+            Keys::Several(several) => {
+                several.remove(key);
+                if several.len() < 2 {
+                    self.0 = Keys::AtMostOne(several.pop_first());
+                }
+            }
+        }
+    }
 }
 
 /// All sessions, and which of them ends next.
@@ -60,7 +115,7 @@ impl Sessions {
     ) -> Sessions {
         let mut restored = Sessions::default();
         for (id, ttl, deadline) in sessions {
-            restored.all.insert(id, Session { ttl, deadline, keys: BTreeSet::new() });
+            restored.all.insert(id, Session { ttl, deadline, keys: SessionKeys::default() });
             restored.deadlines.insert((deadline, id));
         }
         restored
@@ -78,7 +133,7 @@ impl Sessions {
             return Err(StoreError::SessionExists(id));
         }
         let deadline = now.after(ttl);
-        self.all.insert(id, Session { ttl, deadline, keys: BTreeSet::new() });
+        self.all.insert(id, Session { ttl, deadline, keys: SessionKeys::default() });
         self.deadlines.insert((deadline, id));
         Ok(())
     }
@@ -120,5 +175,30 @@ impl Sessions {
         if let Some(session) = after.and_then(|id| self.all.get_mut(&id)) {
             session.keys.insert(key.clone());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_has_any_number_of_keys_in_order() {
+        let key = |number: u8| Bytes::copy_from_slice(&[number]);
+        let (mut keys, mut plain) = (SessionKeys::default(), BTreeSet::new());
+        for (number, comes) in
+            [(2, true), (2, true), (1, true), (3, true), (2, false), (1, false), (9, false), (3, false)]
+        {
+            if comes {
+                keys.insert(key(number));
+                plain.insert(key(number));
+            } else {
+                keys.remove(&key(number));
+                plain.remove(&key(number));
+            }
+            assert!(keys.iter().eq(&plain), "{keys:?} {plain:?}");
+            assert_eq!(keys.count(), plain.len());
+        }
+        assert_eq!(keys, SessionKeys::default(), "what is the same is equal");
     }
 }

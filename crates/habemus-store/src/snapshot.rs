@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::auth::Auth;
 use crate::event::{KeyValue, Revision};
-use crate::keyspace::{Keyspace, Stamp, Version};
+use crate::keyspace::{Keyspace, Stamp, Version, Versions};
+use crate::ordered::Ordered;
 use crate::queue::{Queues, WrittenStand};
 use crate::session::{SessionId, Sessions};
 use crate::store::Store;
@@ -62,17 +63,30 @@ struct WrittenState {
     session: Option<SessionId>,
 }
 
-impl Store {
+/// A store as it was at a moment, which can be written down elsewhere while the store goes on: it is made quickly, for
+/// it shares all keys with the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frozen {
+    now: ClusterTime,
+    revision: Revision,
+    compacted: Revision,
+    keys: Ordered<Versions>,
+    sessions: Vec<(SessionId, Duration, ClusterTime)>,
+    queues: Vec<WrittenStand>,
+    auth: Auth,
+}
+
+impl Frozen {
     /// The store as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let keys = self.keyspace.versions();
+        let keys = self.keys.iter();
         let written = Written {
             now: self.now,
-            revision: self.keyspace.revision(),
-            compacted: self.keyspace.compacted(),
-            keys: keys.map(|(key, versions)| (key.clone(), versions.iter().map(write).collect())).collect(),
-            sessions: self.sessions.iter().map(|(id, it)| (id, it.ttl, it.deadline)).collect(),
-            queues: self.queues.written(),
+            revision: self.revision,
+            compacted: self.compacted,
+            keys: keys.map(|(key, it)| (key.clone(), it.all().iter().map(write).collect())).collect(),
+            sessions: self.sessions.clone(),
+            queues: self.queues.clone(),
         };
         let enough = "memory takes whatever is written";
         if self.auth == Auth::default() {
@@ -81,6 +95,26 @@ impl Store {
         let form = FORM_WITH_AUTH.to_le_bytes().to_vec();
         let bytes = postcard::to_extend(&written, form).expect(enough);
         postcard::to_extend(&self.auth, bytes).expect(enough)
+    }
+}
+
+impl Store {
+    /// The store as it is now.
+    pub fn freeze(&self) -> Frozen {
+        Frozen {
+            now: self.now,
+            revision: self.keyspace.revision(),
+            compacted: self.keyspace.compacted(),
+            keys: self.keyspace.frozen(),
+            sessions: self.sessions.iter().map(|(id, it)| (id, it.ttl, it.deadline)).collect(),
+            queues: self.queues.written(),
+            auth: self.auth.clone(),
+        }
+    }
+
+    /// The store as bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.freeze().to_bytes()
     }
 
     /// The store that was written as these bytes.
@@ -105,6 +139,11 @@ impl Store {
         if written.keys.iter().any(|(_, versions)| !versions.is_sorted_by(|one, next| one.since < next.since))
         {
             return Err(damaged("the versions of a key are out of order"));
+        }
+        if !written.keys.is_sorted_by(|one, next| one.0 < next.0)
+            || !written.sessions.is_sorted_by(|one, next| one.0 < next.0)
+        {
+            return Err(damaged("keys or sessions are out of order"));
         }
         let keys = written.keys.into_iter().map(|(key, versions)| {
             let versions = versions.into_iter().map(|version| read(&key, version)).collect();

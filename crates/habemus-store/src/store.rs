@@ -175,6 +175,11 @@ impl Store {
         slash.is_some_and(|slash| self.queues.is_inside(&key[..slash], key, token))
     }
 
+    /// How many stand in queues, and how many of these are inside.
+    pub fn queue_counts(&self) -> (usize, usize) {
+        self.queues.counts()
+    }
+
     /// The names of all queues in which somebody stands by a session.
     pub fn queues(&self) -> impl Iterator<Item = Bytes> {
         self.queues.names()
@@ -235,7 +240,7 @@ impl Store {
     fn end_session(&mut self, id: SessionId, changes: &mut Changes) {
         let Some(session) = self.sessions.close(id) else { return };
         self.write(changes, |writing| {
-            for key in &session.keys {
+            for key in session.keys.iter() {
                 writing.delete(key);
             }
         });

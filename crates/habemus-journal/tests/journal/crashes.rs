@@ -54,8 +54,9 @@ fn play(seed: u64) {
     let mut known = first();
     for _ in 0..6 {
         disk.fail_after(draw(&mut random, 120) as usize);
-        let attempted = loop {
+        let (attempted, extent) = loop {
             let step = next(&known, &mut random);
+            let before = journal.extent();
             let mut after = known.clone();
             let done = match &step {
                 Step::Write(write) => {
@@ -69,12 +70,19 @@ fn play(seed: u64) {
             };
             match done {
                 Ok(()) => known = after,
-                Err(_) => break after,
+                Err(_) => break (after, before),
             }
+            let grew = journal.extent() > before || matches!(step, Step::Compact(_));
+            assert!(grew, "seed {seed}: what was made durable does not show in {before:?}");
         };
         disk.restart();
         let (opened, found) =
             Journal::open(disk.clone(), SMALL).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert!(
+            opened.extent() >= extent,
+            "seed {seed}: {extent:?} was durable, {:?} is left",
+            opened.extent()
+        );
         // Of a received snapshot with entries, the snapshot may have come through alone.
         let without_entries = Recovered { entries: Vec::new(), ..attempted.clone() };
         let received = attempted.snapshot != known.snapshot && found == without_entries;

@@ -93,6 +93,25 @@ fn a_snapshot_of_ones_own_makes_room_and_keeps_what_came_after() {
 }
 
 #[test]
+fn of_two_snapshots_the_later_one_counts_whichever_comes_last() {
+    let disk = CruelDisk::new(0);
+    let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");
+    let mut known = first();
+    for index in 0..20 {
+        let write = write(2 + 3 * index, 3, 2);
+        journal.write(std::slice::from_ref(&write)).expect("the disk works");
+        apply(&mut known, &write);
+    }
+    let later = snapshot(40, 2);
+    for own in [&later, &snapshot(20, 2)] {
+        journal.compact(own).expect("the disk works");
+    }
+    compact(&mut known, &later);
+    let (_, found) = Journal::open(disk, SMALL).expect("nothing is damaged");
+    assert_eq!(found, known);
+}
+
+#[test]
 fn what_need_not_be_durable_comes_with_the_next_that_must() {
     let disk = CruelDisk::new(0);
     let mut journal = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works");

@@ -12,7 +12,10 @@ pub(crate) fn first() -> Recovered {
 }
 
 pub(crate) fn entry(index: u64, term: u64) -> Entry {
-    let data = vec![u8::try_from(index % 251).expect("it is small"); 100].into();
+    let mut data = vec![u8::try_from(index % 251).expect("it is small"); 100];
+    // To a replica it says the time 0 and no command.
+    data[..3].fill(0);
+    let data = data.into();
     Entry { index, term, kind: EntryKind::Commands, data, context: bytes::Bytes::new() }
 }
 

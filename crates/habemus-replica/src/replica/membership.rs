@@ -95,10 +95,13 @@ impl Replica {
     }
 
     pub(super) fn apply_change(&mut self, entry: &Entry) {
-        let (request, change): (RequestId, Change) =
-            postcard::from_bytes(&entry.context).expect("a leader wrote it, and every copy has a checksum");
+        let (request, change) = entry.change().expect("nothing else is let into the log");
+        // A leader proposes nothing else. If one that is not honest does, all members ignore it alike.
+        if !self.makes_sense(&change) {
+            return;
+        }
         let conf = self.node.apply_conf_change(&self.to_engine(&change));
-        self.node.mut_store().set_conf(conf.expect("a leader proposes what makes sense"));
+        self.node.mut_store().set_conf(conf.expect("it makes sense"));
         member::change(&mut self.replicated.members, &change);
         if let Change::Remove(id) = change {
             self.replicated.removed.insert(id);
@@ -109,7 +112,7 @@ impl Replica {
         }
         self.leaving.take_if(|leaving| *leaving == request);
         let request = self.pending.remove(&request).map(|_| request);
-        self.effects.push(Effect::Changed { request, change });
+        self.changed.push(Effect::Changed { request, change });
     }
 
     fn makes_sense(&self, change: &Change) -> bool {

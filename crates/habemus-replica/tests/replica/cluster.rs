@@ -235,7 +235,10 @@ impl Cluster {
                 self.nodes.get_mut(&id).expect("there is a machine").disk.write(done_at, write);
             }
             Effect::Snapshot(snapshot) => {
-                self.nodes.get_mut(&id).expect("there is a machine").disk.compact(snapshot);
+                self.nodes.get_mut(&id).expect("there is a machine").disk.compact(snapshot.to_stored());
+            }
+            Effect::Offer(snapshot) => {
+                self.replica(id).expect("it spoke").offer(&snapshot.to_stored());
             }
             Effect::Applied { request, applied, .. } => {
                 for session in &applied.ended {

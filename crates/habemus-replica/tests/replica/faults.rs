@@ -106,7 +106,7 @@ fn break_something(cluster: &mut Cluster) {
     let members = cluster.nodes.len() as u64;
     let one = MemberId(1 + cluster.draw(members));
     let other = MemberId(1 + cluster.draw(members));
-    match cluster.draw(6) {
+    match cluster.draw(7) {
         0 if cluster.replica(one).is_some() => cluster.crash(one),
         0 | 1 if cluster.replica(one).is_none() => cluster.start(one),
         2 if one != other => cluster.cut.push((one, other)),
@@ -115,6 +115,12 @@ fn break_something(cluster: &mut Cluster) {
             cluster.cut.extend(alone.iter().flat_map(|id| [(one, *id), (*id, one)]));
         }
         4 => cluster.cut.clear(),
+        // Somebody's connection broke, whether or not it lives.
+        5 if one != other => {
+            if let Some(replica) = cluster.replica(one) {
+                replica.suspect(other);
+            }
+        }
         _ => {
             if let Some(leader) = cluster.leader() {
                 cluster.replica(leader).expect("it leads").transfer_leadership(other);

@@ -3,7 +3,7 @@
 use habemus_replica::{Change, MemberId, Replica, Unanswered};
 use habemus_store::{Command, Put};
 
-use crate::cluster::{Cluster, Outcome};
+use crate::cluster::{Cluster, Outcome, TICK};
 
 fn change(cluster: &mut Cluster, change: &Change) -> Result<(), Unanswered> {
     cluster.run_until("somebody leads", |cluster| cluster.leader().is_some());
@@ -128,5 +128,42 @@ fn a_leader_that_is_removed_is_not_needed_any_more_when_that_is_answered() {
         cluster.cut.push((leader, MemberId(3 - leader.0)));
         cluster.crash(leader);
         cluster.run_until("the other one leads", |cluster| cluster.leader().is_some_and(|it| it != leader));
+    }
+}
+
+#[test]
+fn whoever_was_told_that_the_other_of_two_is_removed_leads_alone_even_after_a_crash() {
+    for seed in 0..20 {
+        let mut cluster = Cluster::new(2, seed);
+        cluster.run_until("somebody leads", |cluster| cluster.leader().is_some());
+        cluster.run_for(300_000);
+        let leader = cluster.leader().expect("nothing goes wrong here");
+        let other = MemberId(3 - leader.0);
+        change(&mut cluster, &Change::Remove(other)).expect("it makes sense");
+        // What was not synced may be lost, and whoever was removed does not come back.
+        cluster.crash(other);
+        cluster.crash(leader);
+        cluster.start(leader);
+        cluster.run_until("it leads alone", |cluster| cluster.leader() == Some(leader));
+    }
+}
+
+#[test]
+fn a_member_that_is_alone_leads_at_once_also_with_changes_to_apply() {
+    let alone = MemberId(1);
+    for seed in 0..10 {
+        let mut cluster = Cluster::new(1, seed);
+        cluster.run_until("it leads", |cluster| cluster.leader().is_some());
+        let known = cluster.replica(alone).expect("it is up").members().next().map(|(_, it)| it.clone());
+        change(&mut cluster, &Change::Update(alone, known.expect("it is a member"))).expect("it makes sense");
+        write(&mut cluster, 3);
+        cluster.run_for(300_000);
+        cluster.crash(alone);
+        cluster.start(alone);
+        cluster.replica(alone).expect("it was started").stand_for_election();
+        let begun = cluster.now;
+        write(&mut cluster, 1);
+        let took = cluster.now - begun;
+        assert!(took < 20 * TICK, "it waited for an election timeout: {took} µs");
     }
 }
