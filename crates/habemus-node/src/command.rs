@@ -419,9 +419,7 @@ fn input(flag: &str, why: &dyn std::fmt::Display) -> CommandError {
 }
 
 fn read_file(path: &Path) -> Result<File, CommandError> {
-    let wrong = |why: &dyn std::fmt::Display| CommandError::Input(format!("{}: {why}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|why| wrong(&why))?;
-    toml::from_str(&text).map_err(|why| wrong(&why))
+    habemus_settings::read(path).map_err(CommandError::Input)
 }
 
 /// Links between identifiers as links between addresses.

@@ -1,5 +1,6 @@
 //! What a supervisor says to a node, and what the node says to it: JSON lines over standard input and output.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use habemus::{ProblemKind, Status};
@@ -182,7 +183,7 @@ pub struct Overview {
     /// The leader's term; 0 where the algorithm has none.
     pub term: u64,
     /// The locks by name, and what this node's process of each is.
-    pub locks: Vec<(String, Status)>,
+    pub locks: BTreeMap<String, Status>,
     /// The peers it has a connection to.
     pub connected: Vec<u64>,
     /// The peers it suspects.
@@ -190,7 +191,7 @@ pub struct Overview {
     /// Timers that run, other than those of detectors, and messages held back.
     pub pending: usize,
     /// Messages its processes sent, by kind.
-    pub sent: Vec<(String, u64)>,
+    pub sent: BTreeMap<String, u64>,
     /// Messages its processes received.
     pub received: u64,
     /// How often its processes entered a critical section.

@@ -7,7 +7,7 @@
 //! | `/leader` | the leader that this node knows, as JSON; 404 if it knows none |
 //! | `/metrics` | counters for Prometheus |
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 use std::fmt::Write;
 use std::net::IpAddr;
@@ -64,11 +64,12 @@ pub(crate) fn start(
     host: &str,
     asks: &mpsc::Sender<Ask>,
     leadership: Option<watch::Receiver<Leadership>>,
+    addresses: BTreeMap<u64, String>,
     endpoint: Shared,
 ) -> std::io::Result<Server> {
     let socket = socket.into_std()?;
     let (stop, stopped) = oneshot::channel::<()>();
-    let desk = Arc::new(Desk::new(host, asks.downgrade(), leadership, endpoint));
+    let desk = Arc::new(Desk::new(host, asks.downgrade(), leadership, addresses, endpoint));
     let span = Span::current();
     std::thread::Builder::new().name("habemus-http".to_owned()).spawn(move || {
         let _entered = span.enter();
@@ -137,6 +138,8 @@ struct Desk {
     asks: mpsc::WeakSender<Ask>,
     /// Who leads, as the node was told: it is true on time, although the process may be late.
     leadership: Option<watch::Receiver<Leadership>>,
+    /// Where nodes hear each other.
+    addresses: BTreeMap<u64, String>,
     endpoint: Shared,
     /// Since when requests are counted, and how many there were.
     budget: std::sync::Mutex<(Instant, u32)>,
@@ -149,11 +152,12 @@ impl Desk {
         host: &str,
         asks: mpsc::WeakSender<Ask>,
         leadership: Option<watch::Receiver<Leadership>>,
+        addresses: BTreeMap<u64, String>,
         endpoint: Shared,
     ) -> Self {
         let name = without_port(host).to_ascii_lowercase();
         let budget = std::sync::Mutex::new((Instant::now(), 0));
-        Desk { name, asks, leadership, endpoint, budget, last: Mutex::new(None) }
+        Desk { name, asks, leadership, addresses, endpoint, budget, last: Mutex::new(None) }
     }
 
     async fn answer(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
@@ -163,7 +167,8 @@ impl Desk {
         let path = request.uri().path();
         if path == "/leader" {
             // This must be true on time, so the process, which may be late, is not asked.
-            return leader(&self.leadership.as_ref().map(|now| now.borrow().clone()).unwrap_or_default());
+            let now = self.leadership.as_ref().map(|now| now.borrow().clone()).unwrap_or_default();
+            return leader(&now, &self.addresses);
         }
         let Some(overview) = self.overview().await else {
             return text(
@@ -247,11 +252,14 @@ impl Desk {
     }
 }
 
-/// Who leads, and if it is this node, for how many milliseconds it can be sure of it; null: no time ends it.
-fn leader(now: &Leadership) -> Response<Full<Bytes>> {
+/// Who leads, and where it hears the others; if it is this node, for how many milliseconds it can be sure of it; null: no
+/// time ends it.
+fn leader(now: &Leadership, addresses: &BTreeMap<u64, String>) -> Response<Full<Bytes>> {
     let (known, leading) = (now.leader(), now.is_leading());
     let status = if known.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
-    let mut leader = serde_json::json!({"leader": known, "term": now.term(), "leading": leading});
+    let address = known.and_then(|id| addresses.get(&id));
+    let mut leader =
+        serde_json::json!({"leader": known, "address": address, "term": now.term(), "leading": leading});
     if leading {
         let remaining = now.lease().and_then(Lease::remaining).map(|rest| rest.as_millis() as u64);
         leader["valid_for_ms"] = remaining.into();
@@ -346,11 +354,11 @@ mod tests {
             status: Status::Idle,
             leader: None,
             term: 0,
-            locks: Vec::new(),
+            locks: BTreeMap::new(),
             connected: Vec::new(),
             suspected: Vec::new(),
             pending: 0,
-            sent: Vec::new(),
+            sent: BTreeMap::new(),
             received: 0,
             entries: 0,
         }
@@ -358,7 +366,7 @@ mod tests {
 
     fn desk(asks: &mpsc::Sender<Ask>) -> Arc<Desk> {
         let endpoint = Arc::new(Endpoint::of_a_test());
-        Arc::new(Desk::new("node.example:80", asks.downgrade(), None, endpoint))
+        Arc::new(Desk::new("node.example:80", asks.downgrade(), None, BTreeMap::new(), endpoint))
     }
 
     #[tokio::test]

@@ -216,8 +216,11 @@ impl Node {
             http_address = Some(local_address(&socket, wanted)?);
             let leadership = (facts.problem == ProblemKind::Election)
                 .then(|| ElectionHandle::new(settings.id, asks.clone()).leader());
+            let own = (settings.id, address.clone());
+            let addresses = settings.peers.clone().into_iter().chain([own]).collect();
+            let endpoint = Arc::clone(&endpoint);
             let server =
-                span.in_scope(|| http::start(socket, wanted, &asks, leadership, Arc::clone(&endpoint)));
+                span.in_scope(|| http::start(socket, wanted, &asks, leadership, addresses, endpoint));
             let failed = |why| NodeError::Listen { address: wanted.clone(), why };
             http_server = Some(server.map_err(failed)?);
         }

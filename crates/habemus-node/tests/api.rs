@@ -300,8 +300,10 @@ async fn http_tells_status_leader_health_and_metrics() {
     assert!(get(address, "GET /health").await.ends_with("ok\n"));
     let leader = get(address, "GET /leader").await;
     assert!(leader.starts_with("HTTP/1.1 200") && leader.contains(r#""leader":1"#), "{leader}");
+    assert!(leader.contains(&format!(r#""address":"{}""#, nodes[0].address())), "{leader}");
     let status = get(address, "GET /status").await;
     assert!(status.contains(r#""algorithm": "majority""#), "{status}");
+    assert!(status.contains(r#""sent": {"#) && status.contains(r#""locks": {}"#), "{status}");
     let metrics = get(address, "GET /metrics").await;
     for line in ["# TYPE habemus_leading gauge", "habemus_leading 1", "habemus_frames_sent_total 0"] {
         assert!(metrics.lines().any(|found| found == line), "{line}: {metrics}");

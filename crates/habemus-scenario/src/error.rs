@@ -9,6 +9,8 @@ use std::sync::Arc;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use thiserror::Error;
 
+use crate::parse::Parsed;
+
 /// Something wrong at one place of a scenario file.
 ///
 /// Its text is `file:line:column: what`, one line that an editor can jump to; as a [`Diagnostic`] it shows
@@ -93,6 +95,7 @@ pub struct ScenarioErrors {
     first: Box<ScenarioError>,
     others: Vec<ScenarioError>,
     left_out: usize,
+    rest: Option<Box<Parsed>>,
 }
 
 impl ScenarioErrors {
@@ -106,7 +109,37 @@ impl ScenarioErrors {
         problems.truncate(Self::MAX);
         let mut errors = problems.into_iter().map(|problem| ScenarioError::new(file, text, problem));
         let first = Box::new(errors.next()?);
-        Some(ScenarioErrors { first, others: errors.collect(), left_out })
+        Some(ScenarioErrors { first, others: errors.collect(), left_out, rest: None })
+    }
+
+    /// The same, with what could be read of the file all the same.
+    pub(crate) fn beside(self, parsed: Parsed) -> Self {
+        ScenarioErrors { rest: Some(Box::new(parsed)), ..self }
+    }
+
+    /// What could be read of the file all the same: what is wrong is missing in it. Who knows the algorithms finds
+    /// further errors there, and adds them [`with`](Self::with) these. Nothing, if the file could not be taken apart.
+    pub fn rest(&self) -> Option<&Parsed> {
+        self.rest.as_deref()
+    }
+
+    /// All of them and these others, in the order of the file; of two at one place only the first.
+    #[must_use]
+    pub fn with(self, others: impl IntoIterator<Item = ScenarioError>) -> Self {
+        let ScenarioErrors { first, others: known, left_out, rest } = self;
+        let mut all = vec![*first];
+        all.extend(known);
+        for error in others {
+            if all.iter().all(|known| known.span.start != error.span.start) {
+                all.push(error);
+            }
+        }
+        all.sort_by_key(|error| (error.span.start, error.span.end));
+        let left_out = left_out + all.len().saturating_sub(Self::MAX);
+        all.truncate(Self::MAX);
+        let mut all = all.into_iter();
+        let first = all.next().expect("there was one at the beginning");
+        ScenarioErrors { first: Box::new(first), others: all.collect(), left_out, rest }
     }
 
     /// The errors, in the order of the file; at most the first 20.
@@ -122,7 +155,7 @@ impl ScenarioErrors {
 
 impl From<ScenarioError> for ScenarioErrors {
     fn from(first: ScenarioError) -> Self {
-        ScenarioErrors { first: Box::new(first), others: Vec::new(), left_out: 0 }
+        ScenarioErrors { first: Box::new(first), others: Vec::new(), left_out: 0, rest: None }
     }
 }
 

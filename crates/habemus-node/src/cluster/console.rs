@@ -27,7 +27,7 @@ elect 2                 tell 2 to start an election
 acquire [NAME by] 2     let 2 ask for the lock, or for the lock called NAME
 release [NAME by] 2     let 2 give it back
 kill 5                  SIGKILL
-restart 5               start it again from its disk (restart 5 with amnesia: without)
+restart 5               start it again from its disk (with amnesia: without it)
 stop 5                  SIGTERM: it stops in good order
 pause 3 / resume 3      SIGSTOP / SIGCONT
 cut 1-2, 1->3           links carry nothing, both ways or one way
@@ -36,8 +36,8 @@ heal [1-2]              links carry messages again; alone: all of them
 slow 3 by 50ms          everything it sends takes longer
 loss 1%                 messages are lost
 wait 500ms              wait
-wait leader             wait until all live nodes agree on a leader (at most 30 s)
-trace [FILE]            what happened so far: the last records, or all into a file
+wait leader             wait until all live nodes agree, at most 30 s
+trace [FILE]            the last records of what happened; all into a file
 help, quit";
 
 /// The words of [`HELP`], without those of the problem.
@@ -270,4 +270,14 @@ fn trace(cluster: &Cluster, file: &str) -> Result<Reply, ClusterError> {
     }
     let picture = draw::text(&trace, &Options { window: Window::Last(SHOWN), ..Options::default() });
     Ok(Reply::Done(picture))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HELP;
+
+    #[test]
+    fn the_help_fits_a_terminal() {
+        assert!(HELP.lines().all(|line| line.chars().count() <= 80), "{HELP}");
+    }
 }

@@ -149,7 +149,7 @@ async fn locks_have_names_and_do_not_wait_for_each_other() {
     loop {
         let overviews = cluster.overviews(deadline).await.unwrap();
         let inside = |id: u64, name: &str| {
-            overviews.get(&id).is_some_and(|it| it.locks.contains(&(name.to_owned(), Status::Inside)))
+            overviews.get(&id).is_some_and(|it| it.locks.get(name) == Some(&Status::Inside))
         };
         if inside(1, "orders") && inside(2, "stock") {
             break;

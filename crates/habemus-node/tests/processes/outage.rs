@@ -48,8 +48,9 @@ async fn way(target: String, works: watch::Receiver<bool>, ways: &mut JoinSet<()
     address
 }
 
-async fn acquired(locks: &UnfencedLocks) -> UnfencedGuard {
-    timeout(LONG, locks.acquire("door")).await.expect("the lock comes").expect("it can be had")
+async fn acquired(name: &str, locks: &UnfencedLocks) -> UnfencedGuard {
+    let granted = timeout(LONG, locks.acquire("door")).await;
+    granted.unwrap_or_else(|_| panic!("{name}: the lock never comes")).expect("it can be had")
 }
 
 #[tokio::test]
@@ -64,7 +65,12 @@ async fn after_an_outage_of_any_length_locks_that_assume_reliable_links_go_on() 
         let (network, works) = watch::channel(true);
         let (mut ways, mut nodes) = (JoinSet::new(), Vec::new());
         for id in 1..=3 {
-            let settings = Settings { patience: PATIENCE, ..Settings::new(name, id, [1, 2, 3]) };
+            let mut settings = Settings { patience: PATIENCE, ..Settings::new(name, id, [1, 2, 3]) };
+            // Heartbeats may say in an outage that somebody has died: a token ring whose members learn of the mistake one
+            // after the other may leave one waiting, and does not promise otherwise.
+            if name == "token-ring" {
+                settings.detector = Some("none".to_owned());
+            }
             nodes.push(Node::start(settings).await.expect("a node starts"));
         }
         for one in &nodes {
@@ -74,14 +80,14 @@ async fn after_an_outage_of_any_length_locks_that_assume_reliable_links_go_on() 
         }
         let locks: Vec<_> = nodes.iter().map(|node| node.unfenced_locks().expect("it has locks")).collect();
         for locks in &locks {
-            drop(acquired(locks).await);
+            drop(acquired(name, locks).await);
         }
-        let held = acquired(&locks[1]).await;
+        let held = acquired(name, &locks[1]).await;
         network.send_replace(false);
         // What is said now is said to nobody: two ask, and the holder leaves.
         let asking = [0, 2].map(|index| {
             let locks = locks[index].clone();
-            tokio::spawn(async move { drop(acquired(&locks).await) })
+            tokio::spawn(async move { drop(acquired(name, &locks).await) })
         });
         drop(held);
         // However slow the machine, the outage is only longer.
@@ -91,7 +97,7 @@ async fn after_an_outage_of_any_length_locks_that_assume_reliable_links_go_on() 
             timeout(LONG, asking).await.unwrap_or_else(|_| panic!("{name} does not go on")).unwrap();
         }
         for locks in &locks {
-            drop(acquired(locks).await);
+            drop(acquired(name, locks).await);
         }
     }
 }

@@ -65,9 +65,11 @@ fn properties(reader: &mut Reader<'_>, table: &DeTable<'_>, key: &str) -> Vec<St
     match value.get_ref() {
         DeValue::Array(items) => {
             let mut names = Vec::new();
-            for (index, item) in items.iter().enumerate() {
-                reader.note(Location::value(format!("expect.{key}[{index}]")), item.span());
-                names.extend(reader.name(item));
+            for item in items {
+                if let Some(name) = reader.name(item) {
+                    reader.note(Location::value(format!("expect.{key}[{}]", names.len())), item.span());
+                    names.push(name);
+                }
             }
             names
         }

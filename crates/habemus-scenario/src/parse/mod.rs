@@ -40,18 +40,20 @@ pub struct Parsed {
 /// # Errors
 /// Everything that is wrong with it. Names of algorithms, options, topologies, detectors, properties,
 /// commands and messages are not checked: who knows them does, with [`Parsed::source`] and
-/// [`Parsed::unknown_commands`].
+/// [`Parsed::unknown_commands`], of a file with errors, too, for which [`ScenarioErrors::rest`] is there.
 pub fn parse(file: &str, text: &str) -> Result<Parsed, ScenarioErrors> {
     let mut reader = Reader::new(file, text);
     let (document, syntax_errors) = DeTable::parse_recoverable(text);
-    reader.syntax_errors(&syntax_errors);
-    if let Some(errors) = reader.take_errors() {
+    let can_be_read = reader.syntax_errors(&syntax_errors);
+    if !can_be_read && let Some(errors) = reader.take_errors() {
         return Err(errors);
     }
     let scenario = scenario(&mut reader, document.get_ref());
-    match reader.take_errors() {
-        Some(errors) => Err(errors),
-        None => Ok(Parsed { scenario, source: reader.into_source() }),
+    let errors = reader.take_errors();
+    let parsed = Parsed { scenario, source: reader.into_source() };
+    match errors {
+        Some(errors) => Err(errors.beside(parsed)),
+        None => Ok(parsed),
     }
 }
 

@@ -21,15 +21,30 @@ pub(super) struct Reader<'t> {
     text: &'t str,
     source: SourceMap,
     problems: Vec<Problem>,
+    /// The lines that are no TOML; what would be said of them was said.
+    broken: Vec<Range<usize>>,
+}
+
+/// Whether the parser says this of a mistake that leaves the lines below as they are.
+fn ends_with_its_line(message: &str) -> bool {
+    let is_value = message.starts_with("string values must be quoted") || message.starts_with("invalid ");
+    let is_list = message.starts_with("missing comma");
+    message == "duplicate key" || is_list || is_value && !message.contains("multi-line")
 }
 
 impl<'t> Reader<'t> {
     pub(super) fn new(file: &str, text: &'t str) -> Self {
-        Reader { text, source: SourceMap::new(file, text), problems: Vec::new() }
+        Reader { text, source: SourceMap::new(file, text), problems: Vec::new(), broken: Vec::new() }
     }
 
     pub(super) fn take_errors(&mut self) -> Option<ScenarioErrors> {
         self.source.errors(std::mem::take(&mut self.problems))
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        if !self.follows(&problem) {
+            self.problems.push(problem);
+        }
     }
 
     pub(super) fn into_source(self) -> SourceMap {
@@ -46,7 +61,7 @@ impl<'t> Reader<'t> {
     }
 
     pub(super) fn error(&mut self, span: Range<usize>, message: impl Into<String>) {
-        self.problems.push(Problem::new(span, message));
+        self.problem(Problem::new(span, message));
     }
 
     pub(super) fn error_with_help(
@@ -55,7 +70,7 @@ impl<'t> Reader<'t> {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.problems.push(Problem { help: Some(help.into()), ..Problem::new(span, message) });
+        self.problem(Problem { help: Some(help.into()), ..Problem::new(span, message) });
     }
 
     /// An error about two places that do not go together; `label` says what the other is.
@@ -66,17 +81,18 @@ impl<'t> Reader<'t> {
         other: Range<usize>,
         label: &'static str,
     ) {
-        self.problems.push(Problem { other: Some((other, label)), ..Problem::new(span, message) });
+        self.problem(Problem { other: Some((other, label)), ..Problem::new(span, message) });
     }
 
     /// Everything that is no TOML, once for each cause: after a list that is not closed nothing can be
-    /// believed.
-    pub(super) fn syntax_errors(&mut self, errors: &[toml::de::Error]) {
+    /// believed. Says whether the rest of the file can be: what is wrong ends with its line.
+    pub(super) fn syntax_errors(&mut self, errors: &[toml::de::Error]) -> bool {
         let open = if errors.is_empty() { None } else { OpenList::find(self.text) };
         let end = open.as_ref().map_or(usize::MAX, |list| list.rest.start);
         for error in errors.iter().filter(|error| error.span().is_none_or(|span| span.start < end)) {
             self.syntax_error(error);
         }
+        let is_sound = open.is_none() && errors.iter().all(|error| ends_with_its_line(error.message()));
         if let Some(OpenList { bracket, rest }) = open {
             let line = self.text[..rest.start].matches('\n').count() + 1;
             if rest.is_empty() {
@@ -86,6 +102,26 @@ impl<'t> Reader<'t> {
                 self.conflict(bracket, message, rest, "this is no item of a list");
             }
         }
+        if is_sound {
+            self.broken = self.problems.iter().map(|problem| self.line_around(&problem.span)).collect();
+        }
+        is_sound
+    }
+
+    /// The line of the text where something is.
+    fn line_around(&self, span: &Range<usize>) -> Range<usize> {
+        let bytes = self.text.as_bytes();
+        let at = span.start.min(bytes.len());
+        let start = bytes[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let end = bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| at + end);
+        start..end + 1
+    }
+
+    /// Whether something wrong follows from a line that is no TOML: it is in that line, or something is missing
+    /// that the line may have said.
+    fn follows(&self, problem: &Problem) -> bool {
+        let is_missing = problem.span.is_empty() && problem.span.start == 0;
+        self.broken.iter().any(|line| is_missing || line.contains(&problem.span.start))
     }
 
     fn syntax_error(&mut self, error: &toml::de::Error) {
@@ -99,11 +135,21 @@ impl<'t> Reader<'t> {
             "string values must be quoted, expected literal string" => {
                 format!("expected a value, found `{found}`: text must be in quotes")
             }
+            // What begins like `nan`, `inf`, `true` or `false`.
+            other if found.starts_with(char::is_alphabetic) && other.starts_with("invalid ") => {
+                format!("expected a value, found `{found}`: text must be in quotes")
+            }
             "invalid basic string, expected `\"`" => {
                 "expected a closing `\"`, found the end of the line".to_owned()
             }
             "invalid literal string, expected `'`" => {
                 "expected a closing `'`, found the end of the line".to_owned()
+            }
+            "missing comma between array elements, expected `,`" => {
+                "write a comma between this item and the one before".to_owned()
+            }
+            "key with no value, expected `=`" => {
+                "this key has no value: write `=` and the value after it".to_owned()
             }
             "unclosed table, expected `]`" => "expected a closing `]`, found the end of the line".to_owned(),
             other => format!("this is no TOML: {other}"),

@@ -21,14 +21,16 @@ pub(super) fn read(reader: &mut Reader<'_>, document: &DeTable<'_>, processes: &
     };
     let mut cues = Vec::with_capacity(items.len());
     let mut named = 0;
-    for (index, item) in items.iter().enumerate() {
-        reader.note(Location::cue(index), item.span());
+    for item in items {
+        // Lines that are wrong are not counted: the others' places must be found by what was read of them.
+        let index = cues.len();
         let DeValue::String(text) = item.get_ref() else {
             reader.expected("a line such as \"20ms crash 5\"", item);
             continue;
         };
         match script::parse_line(text, processes) {
             Ok(line) => {
+                reader.note(Location::cue(index), item.span());
                 let word = reader.span_in_string(item, line.word);
                 reader.note(Location::command(index), word);
                 if let Some(message) = line.message {

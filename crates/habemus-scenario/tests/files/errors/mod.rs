@@ -31,19 +31,22 @@ fn a_file_that_is_no_toml() {
     );
     assert_eq!(errors("algorithm =\n"), ["f.toml:1:12: expected a value after `=`, found nothing"]);
     assert_eq!(
-        errors("title = \"x\ny = 1"),
+        errors("title = \"x\nseed = 1"),
         ["f.toml:1:11: expected a closing `\"`, found the end of the line"]
     );
     assert_eq!(
-        errors("title = 'x\ny = 1"),
+        errors("title = 'x\nseed = 1"),
         ["f.toml:1:11: expected a closing `'`, found the end of the line"]
     );
     assert_eq!(errors("seed = 1\nseed = 2\n"), ["f.toml:2:1: the key `seed` is there twice"]);
-    assert_eq!(errors("processes 4"), ["f.toml:1:11: this is no TOML: key with no value, expected `=`"]);
+    assert_eq!(
+        errors("processes 4"),
+        ["f.toml:1:11: this key has no value: write `=` and the value after it"]
+    );
     assert_eq!(
         errors("script = [\n  \"1ms heal\"\n  \"2ms heal\"\n]\nseed = x"),
         [
-            "f.toml:3:3: this is no TOML: missing comma between array elements, expected `,`",
+            "f.toml:3:3: write a comma between this item and the one before",
             "f.toml:5:8: expected a value, found `x`: text must be in quotes",
         ]
     );
@@ -64,7 +67,7 @@ fn a_list_that_is_not_closed_is_said_once() {
         [
             "f.toml:1:13: expected a value, found `x`: text must be in quotes",
             "f.toml:2:10: this list is not closed: write `]` before line 5",
-            "f.toml:4:3: this is no TOML: missing comma between array elements, expected `,`",
+            "f.toml:4:3: write a comma between this item and the one before",
         ],
         "what is wrong before it is said, too"
     );
@@ -74,7 +77,11 @@ fn a_list_that_is_not_closed_is_said_once() {
     );
     assert_eq!(
         errors("links = [\n  [1, 2],\n  [true],\n  [x]\n]\n"),
-        ["f.toml:4:4: expected a value, found `x`: text must be in quotes"],
+        [
+            "f.toml:2:3: expected a link such as \"1-2\", found an array",
+            "f.toml:3:3: expected a link such as \"1-2\", found an array",
+            "f.toml:4:4: expected a value, found `x`: text must be in quotes",
+        ],
         "a list in a list is no table"
     );
 }
