@@ -72,6 +72,10 @@ pub enum Cell {
     Proved,
     /// It holds in every run in which each client enters once; with more entries it is open.
     ProvedOnce,
+    /// It holds in every run in which one process starts, whichever; if more do it is open.
+    ProvedForOne,
+    /// It holds in every run of two processes; with more it is open.
+    ProvedForTwo,
     /// A shortest run that breaks it has so many steps.
     Refuted(usize),
     /// A run with so many steps breaks it, and there may be a shorter one.
@@ -170,14 +174,38 @@ impl Model {
         let options = self.named_options();
         let request = self.request(&options);
         let report = decide(&request, &setting, handle)?;
-        // Where there are too many states for two entries, one may do.
+        // Where there are too many states, there are fewer if each enters once, or one starts.
         let is_open = report.properties.iter().any(|line| line.verdict == CheckVerdict::NotFound);
-        let may_enter_once = matches!(self.kind, Kind::Fault(_)) && setting.entries == LOCK_ENTRIES;
-        let once = Setting { entries: 1, ..setting };
-        let once = if is_open && may_enter_once { Some(decide(&request, &once, handle)?) } else { None };
-        let is_once = |name: &str, verdict: CheckVerdict| {
-            let line = once.as_ref().and_then(|once| once.property(name));
+        let (less, proved) = match (self.kind, self.entry.problem) {
+            (Kind::Fault(_), ProblemKind::MutualExclusion) => {
+                (Some(Setting { entries: 1, ..setting }), Cell::ProvedOnce)
+            }
+            (Kind::Fault(_), ProblemKind::Election) => {
+                (Some(Setting { start: Start::AnyOne, ..setting }), Cell::ProvedForOne)
+            }
+            _ => (None, Cell::Open),
+        };
+        let less = match less {
+            Some(less) if is_open => Some(decide(&request, &less, handle)?),
+            _ => None,
+        };
+        let is_in = |less: &Option<CheckReport>, name: &str, verdict: CheckVerdict| {
+            let line = less.as_ref().and_then(|less| less.property(name));
             line.is_some_and(|line| line.verdict == verdict)
+        };
+        let is_in_less = |name: &str, verdict: CheckVerdict| is_in(&less, name, verdict);
+        let is_still_open = |line: &CheckedProperty| {
+            let in_less = [CheckVerdict::Holds, CheckVerdict::DoesNotApply];
+            line.verdict == CheckVerdict::NotFound
+                && !in_less.iter().any(|verdict| is_in_less(&line.name, *verdict))
+        };
+        // And fewer yet if there are only two.
+        let of_two = match (self.kind, self.entry.problem) {
+            (Kind::Fault(_), ProblemKind::MutualExclusion) if report.properties.iter().any(is_still_open) => {
+                let two = Request { ids: vec![Id(1), Id(2)], ..self.request(&options) };
+                decide(&two, &self.setting_of_two(), handle)
+            }
+            _ => None,
         };
         let cells = report.properties.iter().filter_map(|line| {
             let cell = match line.verdict {
@@ -186,9 +214,12 @@ impl Model {
                     Cell::Refuted(line.steps.unwrap_or(0))
                 }
                 CheckVerdict::Violated => Cell::RefutedWithin(line.steps.unwrap_or(0)),
-                CheckVerdict::NotFound if is_once(&line.name, CheckVerdict::Holds) => Cell::ProvedOnce,
-                CheckVerdict::NotFound if is_once(&line.name, CheckVerdict::DoesNotApply) => {
+                CheckVerdict::NotFound if is_in_less(&line.name, CheckVerdict::Holds) => proved,
+                CheckVerdict::NotFound if is_in_less(&line.name, CheckVerdict::DoesNotApply) => {
                     Cell::DoesNotApply
+                }
+                CheckVerdict::NotFound if is_in(&of_two, &line.name, CheckVerdict::Holds) => {
+                    Cell::ProvedForTwo
                 }
                 CheckVerdict::NotFound => Cell::Open,
                 CheckVerdict::DoesNotApply => Cell::DoesNotApply,
@@ -273,6 +304,12 @@ impl Model {
         }
     }
 
+    /// The same among two processes, of a lock: what is said of each of three is not said of the third.
+    fn setting_of_two(&self) -> Setting {
+        let start = Start::These(vec![Address(0), Address(1)]);
+        Setting { start, ..self.setting() }
+    }
+
     pub(crate) fn setting(&self) -> Setting {
         let everybody = || Start::These((0..self.ids().len() as u32).map(Address).collect());
         let start = match self.kind {
@@ -349,11 +386,17 @@ pub fn to_lines(rows: &[GuaranteeRow]) -> String {
 }
 
 impl Cell {
+    /// Whether it holds in every run, of all or of those that are named.
+    pub fn is_proved(self) -> bool {
+        matches!(self, Cell::Proved | Cell::ProvedOnce | Cell::ProvedForOne | Cell::ProvedForTwo)
+    }
+
     /// How many steps a run that breaks the property has, if one does.
     pub fn steps(self) -> Option<usize> {
         match self {
             Cell::Refuted(steps) | Cell::RefutedWithin(steps) => Some(steps),
-            Cell::Proved | Cell::ProvedOnce | Cell::Open | Cell::DoesNotApply => None,
+            Cell::Proved | Cell::ProvedOnce | Cell::ProvedForOne | Cell::ProvedForTwo => None,
+            Cell::Open | Cell::DoesNotApply => None,
         }
     }
 
@@ -362,6 +405,8 @@ impl Cell {
         match self {
             Cell::Proved => "✓".to_owned(),
             Cell::ProvedOnce => "✓ once".to_owned(),
+            Cell::ProvedForOne => "✓ one".to_owned(),
+            Cell::ProvedForTwo => "✓ n = 2".to_owned(),
             Cell::Refuted(steps) => format!("✗ {steps}"),
             Cell::RefutedWithin(steps) => format!("✗ ≤ {steps}"),
             Cell::Open => "?".to_owned(),

@@ -76,7 +76,7 @@ pub use counts::ExplorationCounts;
 pub use error::CheckError;
 pub use fit::MAX_PROCESSES;
 pub use handle::CheckHandle;
-pub use replay::{Replay, ReplayError, replay, with_states};
+pub use replay::{Replay, ReplayError, Steps, replay, with_states};
 pub use report::{CheckReport, CheckVerdict, CheckedProperty, Extent, SometimesLine};
 pub use selection::NEED_CLOCKS;
 pub use setting::{

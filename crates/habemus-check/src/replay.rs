@@ -19,7 +19,7 @@ use habemus_trace::{Happening, Origin, Record, Trace};
 use crate::branch::Branch;
 use crate::check::{Erase, ErasedSystem};
 use replayer::Replayer;
-pub use states::with_states;
+pub use states::{Steps, with_states};
 
 /// Steps that are taken back, at most, before a trace is given up.
 const MAX_RETRIES: u32 = 100_000;

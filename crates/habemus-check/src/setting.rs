@@ -276,6 +276,8 @@ impl Budget {
 pub enum Start {
     /// Every choice of at least one process.
     EveryChoice,
+    /// One process, whichever.
+    AnyOne,
     /// These.
     These(Vec<Address>),
 }

@@ -167,6 +167,10 @@ impl World {
                 let choice = |set: u32| addresses.clone().map(|address| (set >> address) & 1).collect();
                 (1..1_u32 << self.processes).map(choice).collect()
             }
+            Start::AnyOne => {
+                let alone = |one: u32| addresses.clone().map(|address| u32::from(address == one)).collect();
+                addresses.clone().map(alone).collect()
+            }
         }
     }
 }

@@ -27,6 +27,7 @@ mod sweep;
 mod time;
 mod timers;
 mod watch;
+mod wrong;
 
 pub use habemus_report::{PropertyLine, Report, RunError, Spread, Statistics, Stream, Use};
 
@@ -45,3 +46,4 @@ pub use stepper::{ActError, Links, PendingEvent, PendingKind, ProcessState, Step
 pub use sweep::{Failure, SweepReport, Sweeping, Tally, sweep, sweep_part};
 pub use time::{Time, nanos};
 pub use watch::{Attention, CLOCK_LIMIT, Observed, Stamp, TRACE_LIMIT, Watch};
+pub use wrong::{wrong_besides, wrong_with};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use habemus::Process;
 use habemus::catalogue::Setup;
+use habemus::{ProblemKind, Process};
 use habemus_report::{
     Ended, Ending, Finished, Report, RunError, Statistics, circumstances, report_of_locks, request,
     scenarios_of_locks, with_drawn_faults,
@@ -101,6 +101,7 @@ pub(crate) fn conclude(
     let words = if ended == Ended::AtTheDeadline { "the deadline had come" } else { describe(stop) };
     let ending = Ending { stop: words.to_owned(), ended, time: prepared.simulation.now() };
     let events = prepared.simulation.events();
+    let idle = if events == 0 { nobody_begins(prepared.entry.problem) } else { None };
     let missed = prepared.simulation.missed().to_vec();
     let unmet: Vec<String> =
         prepared.simulation.unmet().into_iter().map(|line| scenario_line(played, line)).collect();
@@ -112,7 +113,7 @@ pub(crate) fn conclude(
         population: &prepared.population,
         seed: scenario.seed,
         ending: &ending,
-        remarks: remarks(&observed, prepared.population.len()),
+        remarks: remarks(&observed, prepared.population.len()).into_iter().chain(idle).collect(),
         standing: &observed.standing,
         decided: observed.decided,
         statistics: Statistics { events, ..observed.statistics },
@@ -162,6 +163,16 @@ pub(crate) fn limits(scenario: &Scenario, perpetual: bool, deadline: Option<Time
         None => deadline,
     });
     Limits { until: scenario.until, time, events: scenario.event_limit, control: None }
+}
+
+/// How to make something happen where nothing has.
+fn nobody_begins(problem: ProblemKind) -> Option<String> {
+    let how = match problem {
+        ProblemKind::Election => "script = [\"0ms elect 1\"]",
+        ProblemKind::MutualExclusion => "script = [\"0ms acquire 1\"], or a [workload]",
+        _ => return None,
+    };
+    Some(format!("nothing happened, for nobody was told to begin: write for example {how}"))
 }
 
 /// What was left out because of a limit.

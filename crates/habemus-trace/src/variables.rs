@@ -41,7 +41,7 @@ fn compare(variable: &str, before: &Value<'_>, after: &Value<'_>, changes: &mut 
 }
 
 /// The text with identifiers in the place of addresses.
-fn named(text: &str, name: &dyn Fn(usize) -> Option<u64>) -> String {
+pub(crate) fn named(text: &str, name: &dyn Fn(usize) -> Option<u64>) -> String {
     let mut parts = text.split('@');
     let mut shown = parts.next().unwrap_or_default().to_owned();
     for part in parts {

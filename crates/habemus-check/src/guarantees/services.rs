@@ -6,6 +6,8 @@ use crate::setting::{Setting, Timers};
 /// After a crash, and after a partition that has healed, which nobody notices: an election that came to nothing is held
 /// again when its time is over. Epochs are renamed, so there is an end of states.
 pub const SERVICES: &[Case] = &[
+    crashed("all-to-all"),
+    crashed("chang-roberts"),
     parted("chang-roberts"),
     crashed("franklin"),
     parted("franklin"),
@@ -14,6 +16,7 @@ pub const SERVICES: &[Case] = &[
     crashed("dolev-klawe-rodeh"),
     parted("dolev-klawe-rodeh"),
     parted("yo-yo"),
+    crashed("capture-sync"),
     crashed("capture-async"),
     parted("capture-async"),
 ];

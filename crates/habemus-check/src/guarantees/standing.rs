@@ -71,15 +71,13 @@ impl RowContract {
     pub fn standing(&self, property: &str, cell: Cell) -> CellStanding {
         match (cell, self.claim(property)) {
             (Cell::DoesNotApply, _) => CellStanding::DoesNotApply,
-            (Cell::Proved | Cell::ProvedOnce, Claim::Promised) => CellStanding::Kept,
-            (Cell::Proved | Cell::ProvedOnce, _) => CellStanding::HoldsUnpromised,
+            (cell, Claim::Promised) if cell.is_proved() => CellStanding::Kept,
+            (cell, _) if cell.is_proved() => CellStanding::HoldsUnpromised,
             (Cell::Open, Claim::Promised) => CellStanding::Open,
             (Cell::Open, _) => CellStanding::OpenUnpromised,
-            (Cell::Refuted(_) | Cell::RefutedWithin(_), Claim::Promised) => CellStanding::Broken,
-            (Cell::Refuted(_) | Cell::RefutedWithin(_), Claim::Outside(why)) => {
-                CellStanding::RefutedOutside(why)
-            }
-            (Cell::Refuted(_) | Cell::RefutedWithin(_), Claim::NotPromised) => CellStanding::Refuted,
+            (_, Claim::Promised) => CellStanding::Broken,
+            (_, Claim::Outside(why)) => CellStanding::RefutedOutside(why),
+            (_, Claim::NotPromised) => CellStanding::Refuted,
         }
     }
 }

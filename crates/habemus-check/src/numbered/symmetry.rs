@@ -38,8 +38,8 @@ enum Renaming {
 /// one by ticking and compare it: where it does, that one is near the beginning, or else all are past it.
 const SHIFTS: [u64; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 1_000_003];
 /// On so many steps all of them are tried, and on the others one after the other: all would take half of the
-/// time.
-const WHOLLY_SHIFTED: usize = 1_000;
+/// time, and most of it where a check is over in a few milliseconds.
+const WHOLLY_SHIFTED: usize = 100;
 
 /// Whether states of this system that differ by a shift of all clocks are one.
 pub(super) fn is_shift_invariant(handlers: &dyn Handlers, setting: &Setting) -> bool {

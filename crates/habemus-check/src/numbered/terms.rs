@@ -15,7 +15,7 @@ use crate::terms::{Image, Renaming, Terms, in_order};
 /// So wide gaps become to see whether a process minds.
 const WIDTHS: [u64; 4] = [2, 3, 5, 1_000_003];
 /// On so many steps all of them are tried, and on the others one after the other.
-const WHOLLY_WIDENED: usize = 1_000;
+const WHOLLY_WIDENED: usize = 200;
 
 impl Numbered {
     /// The terms in a local state, in order.

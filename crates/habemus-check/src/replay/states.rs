@@ -6,12 +6,20 @@ use habemus_trace::{Happening, Record, Trace, changes};
 
 use super::{ReplayError, processes, repeat};
 
-/// The trace, with a record after each step that changed variables of its process. What detectors note in the
-/// background is left out.
+/// Which steps are told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Steps {
+    /// All of them.
+    All,
+    /// Those in the background only if something came of them. What a detector notes of each heartbeat is left out.
+    Foreground,
+}
+
+/// The trace, with a record after each step that changed variables of its process.
 ///
 /// # Errors
 /// If the run cannot be repeated, as [`replay`](super::replay) would say.
-pub fn with_states(trace: &Trace) -> Result<Trace, ReplayError> {
+pub fn with_states(trace: &Trace, steps: Steps) -> Result<Trace, ReplayError> {
     let (_, system) = processes(trace, None)?;
     let mut states = repeat(trace, &system)?.states.into_iter().peekable();
     let ids = &trace.header.processes;
@@ -32,7 +40,8 @@ pub fn with_states(trace: &Trace) -> Result<Trace, ReplayError> {
         let id = ids[at.index()];
         let before = known.insert(id, now.clone());
         let variables = before.map(|before| changes(&before, &now, &name)).unwrap_or_default();
-        if !variables.is_empty() && !is_background(record) {
+        let is_told = steps == Steps::All || !is_background(record) || has_output(&trace.records[index..]);
+        if !variables.is_empty() && is_told {
             let what = Happening::State { variables };
             untold = Some(Record { at: record.at, process: Some(id), clock: BTreeMap::new(), what });
         }
@@ -45,6 +54,12 @@ pub fn with_states(trace: &Trace) -> Result<Trace, ReplayError> {
 fn belongs(record: &Record, step: Option<&Record>) -> bool {
     let does = matches!(record.what, Happening::Send { .. } | Happening::Output { .. });
     step.is_some_and(|step| does && step.process == record.process && step.at == record.at)
+}
+
+/// Whether something came of the first of these records.
+fn has_output(records: &[Record]) -> bool {
+    let does = records.iter().skip(1).take_while(|record| belongs(record, records.first()));
+    does.into_iter().any(|record| matches!(record.what, Happening::Output { .. }))
 }
 
 fn is_background(record: &Record) -> bool {

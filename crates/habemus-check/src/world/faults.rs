@@ -58,8 +58,7 @@ impl Worker<'_> {
         for (choice, index) in self.reflexes.of(local, Cause::Crash { forever })?.enumerate() {
             self.begin_in(state, after);
             self.apply(address, inbox, self.reflexes.at(index), after);
-            self.take_back(Suspicion::Restore(Address(address as u32)));
-            self.tell_others(address, Suspicion::Suspect(Address(address as u32)));
+            self.tell_of_crash(address);
             self.emit(out, address, TransitionKind::Crash { forever }, choice);
         }
         Ok(())
@@ -88,6 +87,7 @@ impl Worker<'_> {
             let reflex = self.reflexes.halfway(local, running.timer, choice, kept)?;
             self.begin_in(waited, after);
             self.apply(address, 0, reflex, after);
+            self.tell_of_crash(address);
             let kind = TransitionKind::Halfway { timer: running.timer, elapsed: running.min, kept };
             self.emit(out, address, kind, choice);
         }
@@ -168,6 +168,13 @@ impl Worker<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The oracle tells everybody, and no longer that this one is back.
+    fn tell_of_crash(&mut self, crashed: usize) {
+        let address = Address(crashed as u32);
+        self.take_back(Suspicion::Restore(address));
+        self.tell_others(crashed, Suspicion::Suspect(address));
     }
 
     /// The oracle tells every other live process.

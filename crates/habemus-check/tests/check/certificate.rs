@@ -49,6 +49,14 @@ fn models() -> Vec<(&'static str, Model)> {
         ("a wrong timeout", model("bully", 2).all_start().with(timely).with(|s| s.budget.wrong_timeouts = 1)),
         ("a partition", model("chang-roberts", 3).all_start().with(|s| s.budget.partitions = 1)),
         ("a crash in a pulse", model("flood-set", 3).all_start().with(|s| s.budget.crashes = 1)),
+        (
+            "a crash in a pulse that an oracle sees",
+            model("all-to-all", 3)
+                .detector("oracle")
+                .all_start()
+                .with(timely)
+                .with(|s| (s.budget.crashes, s.faulty) = (1, vec![Address(2)])),
+        ),
         ("timers at any time", model("coordinator", 2).option("timeout", "20ms").with(two_entries)),
         (
             "late clients",

@@ -15,6 +15,7 @@ use habemus_check::{
 pub(crate) struct Model {
     pub(crate) algorithm: &'static str,
     pub(crate) ids: Vec<u64>,
+    pub(crate) detector: Option<&'static str>,
     pub(crate) options: BTreeMap<String, String>,
     pub(crate) setting: Setting,
 }
@@ -32,12 +33,19 @@ pub(crate) fn setup<P: Process>(
 
 /// `algorithm` with processes 1 to `processes`.
 pub(crate) fn model(algorithm: &'static str, processes: u64) -> Model {
-    Model { algorithm, ids: (1..=processes).collect(), options: BTreeMap::new(), setting: Setting::default() }
+    let ids = (1..=processes).collect();
+    Model { algorithm, ids, detector: None, options: BTreeMap::new(), setting: Setting::default() }
 }
 
 impl Model {
     pub(crate) fn option(mut self, name: &str, value: &str) -> Self {
         self.options.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// On this failure detector; one that elects once is then held again and again, as a service.
+    pub(crate) fn detector(mut self, name: &'static str) -> Self {
+        self.detector = Some(name);
         self
     }
 
@@ -83,7 +91,7 @@ impl Model {
             algorithm: self.algorithm,
             ids: self.ids.iter().copied().map(Id).collect(),
             shape: None,
-            detector: None,
+            detector: self.detector,
             options: &self.options,
             pulse: DEFAULT_PULSE,
             seed: 1,

@@ -7,7 +7,7 @@ use habemus::catalogue::Setup;
 use habemus::election::{Command, Election, Output};
 use habemus::topology::Complete;
 use habemus::{Address, Context, Id, Process, System};
-use habemus_check::{CheckHandle, CheckVerdict, Properties, Setting, Start, check_system};
+use habemus_check::{CheckHandle, CheckVerdict, Properties, Setting, Start, Timers, check_system};
 
 use crate::help::{model, setup};
 
@@ -82,4 +82,13 @@ fn a_message_that_a_crash_takes_along_can_be_repeated_and_scripted() {
     let trace = line.counterexample.as_ref().expect("one round is not enough");
     let replayed = habemus_check::replay(trace, None).expect("the processes do the same again");
     assert!(replayed.scenario().is_some());
+}
+
+/// Who waits for one that is down would otherwise wait for ever.
+#[test]
+fn the_oracle_tells_of_a_crash_in_the_midst_of_a_pulse() {
+    let service = model("all-to-all", 3).detector("oracle").all_start().property("E2");
+    let report =
+        service.with(|setting| (setting.timers, setting.budget.crashes) = (Timers::MessagesFirst, 1)).run();
+    assert_eq!(report.property("E2").map(|line| line.verdict), Some(CheckVerdict::Holds));
 }

@@ -361,6 +361,8 @@ impl Certificate {
                     next.left.crashes -= 1;
                     next.inboxes[address].clear();
                     self.react(&mut next, address, halfway.ok_or("nothing is said of a crash halfway")?)?;
+                    self.take_back(&mut next, "restore", address);
+                    self.tell_others(&mut next, "suspect", address)?;
                     steps.push(next);
                 }
             }

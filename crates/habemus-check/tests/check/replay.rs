@@ -16,7 +16,7 @@ const ENDLESS: [&str; 4] = [
 ];
 
 /// A model with at most so many states takes no longer than a second.
-const SECONDS: u64 = 300_000;
+const SECONDS: u64 = 250_000;
 
 /// Every counterexample of the manifest: what it is one of, the property, and the run.
 fn counterexamples() -> Vec<(String, String, Trace)> {

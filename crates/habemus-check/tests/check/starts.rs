@@ -106,3 +106,17 @@ fn a_shortest_run_does_not_depend_on_the_order_of_the_identifiers() {
         habemus_check::replay(trace, None).expect("the run shows what it claims");
     }
 }
+
+/// Nobody can tell two who start without names from each other, but one is alone.
+#[test]
+fn one_starts_whichever_or_every_choice_of_them() {
+    for (start, verdict) in [
+        (Start::AnyOne, CheckVerdict::Holds),
+        (Start::EveryChoice, CheckVerdict::Violated),
+        (Start::These(Vec::new()), CheckVerdict::DoesNotApply),
+    ] {
+        let ring = model("anonymous-ring", 3).property("uniqueness");
+        let report = ring.with(|setting| setting.start = start.clone()).run();
+        assert_eq!(report.property("uniqueness").map(|line| line.verdict), Some(verdict), "{start:?}");
+    }
+}

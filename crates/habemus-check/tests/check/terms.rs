@@ -252,6 +252,61 @@ enum Pace {
     Counts,
 }
 
+/// Attempts of the quorum, and reigns of the elected coordinator, on models that end without the renaming, too.
+#[test]
+fn locks_whose_attempts_and_reigns_are_renamed_keep_and_break_the_same() {
+    let all = |setting: &mut Setting| {
+        (setting.keep_going, setting.properties) = (true, Properties::All);
+    };
+    let models = [
+        model("quorum", 2).with(timely).with(|setting| setting.entries = 2),
+        model("quorum", 3).with(timely).with(|setting| setting.clients = vec![Address(0), Address(1)]),
+        model("quorum", 3)
+            .option("variant", "mutant-one-short")
+            .with(timely)
+            .with(|setting| setting.clients = vec![Address(0), Address(2)]),
+        model("elected-coordinator", 2).with(timely).with(|setting| setting.entries = 2),
+        model("elected-coordinator", 2).with(timely).with(|setting| setting.budget.crashes = 1),
+        model("elected-coordinator", 3)
+            .with(timely)
+            .with(|setting| (setting.clients, setting.budget.crashes) = (vec![Address(0)], 1)),
+        model("elected-coordinator", 2)
+            .option("variant", "mutant-forgetful")
+            .with(timely)
+            .with(|setting| setting.budget.crashes = 1),
+    ];
+    for model in models {
+        let told = |symmetry: bool, reduction: bool| {
+            let model = model.clone().with(all).with(|setting| {
+                (setting.symmetry, setting.reduction) = (symmetry, reduction);
+            });
+            let report = model.run();
+            assert_eq!(report.extent, Extent::Complete, "{} {:?}", model.algorithm, model.options);
+            let said = report.properties.iter().map(|line| (line.name.clone(), line.verdict));
+            said.collect::<Vec<_>>()
+        };
+        let plain = told(false, false);
+        for (symmetry, reduction) in [(true, false), (false, true), (true, true)] {
+            assert_eq!(told(symmetry, reduction), plain, "{} {:?}", model.algorithm, model.options);
+        }
+    }
+}
+
+/// A request that is refused over and over has numbers without end, and one state of waiting all the same.
+#[test]
+fn who_asks_in_vain_for_ever_is_seen_to_do_so() {
+    let dead_holder = model("quorum", 2).with(|setting| {
+        (setting.timers, setting.budget.crashes) = (Timers::MessagesFirst, 1);
+        setting.properties = Properties::Named(vec!["EM2".to_owned()]);
+    });
+    let report = dead_holder.clone().run();
+    assert_eq!(verdict(&report, "EM2"), Some(CheckVerdict::Violated), "{report:#?}");
+    let with_numbers = dead_holder.with(|setting| {
+        (setting.symmetry, setting.max_states) = (false, Some(20_000));
+    });
+    assert_ne!(with_numbers.run().extent, Extent::Complete);
+}
+
 impl Process for Runner {
     type Problem = Election;
     type Topology = Complete;

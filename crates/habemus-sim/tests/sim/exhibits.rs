@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::support::{play, play_traced, root};
 
-fn exhibits() -> Vec<PathBuf> {
+pub(crate) fn exhibits() -> Vec<PathBuf> {
     let folder = root().join("exhibits");
     let entries = std::fs::read_dir(folder).expect("the exhibits are there");
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be listed").path()).collect();

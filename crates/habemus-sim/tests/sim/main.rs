@@ -14,3 +14,4 @@ mod services;
 #[cfg(feature = "stepper")]
 mod stepper;
 mod support;
+mod wrong;

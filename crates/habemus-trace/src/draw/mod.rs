@@ -4,6 +4,7 @@
 //! picture, so that pictures can be compared in tests and kept under version control.
 
 mod mermaid;
+mod names;
 mod phrase;
 mod post;
 mod rows;
@@ -49,7 +50,7 @@ impl Default for Options {
 ///
 /// No line is wider than `options.width` columns.
 pub fn text(trace: &Trace, options: &Options) -> String {
-    text::render(&Scene::new(trace, options), options)
+    text::render(&Scene::new(&names::with_names(trace), options), options)
 }
 
 /// A `sequenceDiagram` for [Mermaid](https://mermaid.js.org), which Markdown viewers draw.
@@ -57,7 +58,7 @@ pub fn text(trace: &Trace, options: &Options) -> String {
 /// Mermaid refuses sources of more than 50 000 characters unless told otherwise: use `options.window`
 /// to draw a part of a long run.
 pub fn mermaid(trace: &Trace, options: &Options) -> String {
-    mermaid::render(&Scene::new(trace, options))
+    mermaid::render(&Scene::new(&names::with_names(trace), options))
 }
 
 /// A space-time diagram as a picture: time runs to the right, and each process has a line.
@@ -65,7 +66,7 @@ pub fn mermaid(trace: &Trace, options: &Options) -> String {
 /// The picture follows the viewer's light or dark colour scheme. Long idle times are cut out, and the axis
 /// shows where.
 pub fn svg(trace: &Trace, options: &Options) -> String {
-    svg::render(&Scene::new(trace, options))
+    svg::render(&Scene::new(&names::with_names(trace), options))
 }
 
 /// A log for [ShiViz](https://bestchai.bitbucket.io/shiviz/), which draws what happened before what.
@@ -75,5 +76,5 @@ pub fn svg(trace: &Trace, options: &Options) -> String {
 /// the clock of its `send`. Where events are left out of the picture, the clocks are renumbered, because
 /// ShiViz insists on clocks without gaps.
 pub fn shiviz(trace: &Trace, options: &Options) -> String {
-    shiviz::render(&Scene::new(trace, options))
+    shiviz::render(&Scene::new(&names::with_names(trace), options))
 }

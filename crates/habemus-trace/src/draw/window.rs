@@ -48,7 +48,10 @@ pub(super) fn range(trace: &Trace, shown: &[usize], window: &Window) -> Range<us
             };
             // The records of a trace rise in time; where they do not, what lies between is drawn, too.
             let (first, last) = (all.clone().find(&inside), all.rev().find(&inside));
-            first.zip(last).map_or(0..0, |(first, last)| first..last + 1)
+            // Of a window in which nothing happened it is still known what came before it.
+            let before =
+                shown.partition_point(|index| from.is_some_and(|from| trace.records[*index].at < from));
+            first.zip(last).map_or(before..before, |(first, last)| first..last + 1)
         }
         Window::Violation => {
             let is_violation =

@@ -10,8 +10,9 @@
 //! So everybody who lives follows one leader again, the best of those that live if the election finds the
 //! best, after the last crash, recovery or end of a partition: an election after the detector has noticed. If
 //! it notices nothing, because messages were cut off and nobody died, an election that comes to nothing is
-//! held again after a second and fifty milliseconds for each process, or up to twice that. So it is after one who
-//! called to an epoch, or won it, while the detector took it for dead, and was dead by then.
+//! held again after a second and fifty milliseconds for each process, or up to twice that. Who is taken for dead calls
+//! nobody to an epoch: what the dead have said would go round a ring for ever. If it lives, the next epoch begins when
+//! the detector trusts it again.
 //!
 //! The epoch is kept on stable storage: one who comes back must not begin an epoch that it knows has been.
 //!
@@ -134,9 +135,9 @@ pub struct Recurring<P: Process> {
     pub suspected: BTreeSet<Address>,
     /// Those that were taken for dead when the epoch began: it was held without them.
     pub excluded: BTreeSet<Address>,
-    /// Who called me to the epoch, though the detector takes it for dead: it has a part in it. Only the detector
-    /// knows whether it still lives, and what it has said once it does not say again.
-    pub admitted: Option<Address>,
+    /// Who called me to a later epoch, and to which, while the detector took it for dead. What it has said once it does
+    /// not say again, so if it lives, I am to call it to the one after that.
+    pub unheeded: Option<(Address, Term)>,
 }
 
 impl<P> Process for Recurring<P>
@@ -169,7 +170,7 @@ where
             leader: None,
             suspected: BTreeSet::new(),
             excluded: BTreeSet::new(),
-            admitted: None,
+            unheeded: None,
         };
         if !P::SYNCHRONOUS {
             recurring.pass_on(step, cx);
@@ -196,10 +197,10 @@ where
             Suspicion::Restore(restored) => {
                 // It may have another leader: it crashed, or was on the other side of a partition.
                 let was_suspected = self.suspected.remove(&restored);
-                if self.admitted == Some(restored) {
-                    self.admitted = None;
-                    self.rest(cx);
-                } else if was_suspected && self.epoch > Term::ZERO {
+                if let Some((_, epoch)) = self.unheeded.filter(|&(caller, _)| caller == restored) {
+                    self.epoch = epoch;
+                }
+                if was_suspected && self.epoch > Term::ZERO {
                     self.hold(cx);
                 }
             }
@@ -217,7 +218,7 @@ where
     fn on_message(&mut self, from: Address, message: Self::Message, cx: &mut Context<'_, Self>) {
         match message {
             Message::Of { epoch, message } => {
-                if P::SYNCHRONOUS && epoch > self.epoch {
+                if P::SYNCHRONOUS && epoch > self.epoch && !self.suspected.contains(&from) {
                     // I was not there when everybody was called.
                     self.epoch = epoch;
                     self.hold(cx);
@@ -232,7 +233,7 @@ where
             }
             // To enter one after another, each an epoch of its own, would be a storm.
             Message::Later { answers, epoch, over: false } if answers == self.epoch && !P::SYNCHRONOUS => {
-                self.enter(epoch, Some(from), cx);
+                self.enter(epoch, cx);
                 self.run(cx, |election, cx| election.on_command(Command::Elect, cx));
             }
             Message::Later { answers, epoch, .. } if answers == self.epoch => {
@@ -262,8 +263,13 @@ where
 {
     /// Whether the one who speaks of this epoch and I are both in it. I enter it if it is news.
     fn is_in(&mut self, from: Address, epoch: Term, cx: &mut Context<'_, Self>) -> bool {
-        if epoch > self.epoch {
-            self.enter(epoch, Some(from), cx);
+        if epoch > self.epoch && self.suspected.contains(&from) {
+            if self.unheeded.is_none_or(|(_, known)| known < epoch) {
+                self.unheeded = Some((from, epoch));
+            }
+            return false;
+        } else if epoch > self.epoch {
+            self.enter(epoch, cx);
         } else if epoch < self.epoch || self.excluded.contains(&from) {
             // Of an election that is over, or of another one with the same number.
             let over = self.decided || self.excluded.contains(&from);
@@ -277,7 +283,7 @@ where
     fn hold(&mut self, cx: &mut Context<'_, Self>) {
         // After the last one, which nobody reaches by counting, there is none.
         let Some(next) = self.epoch.next() else { return };
-        self.enter(next, None, cx);
+        self.enter(next, cx);
         if P::SYNCHRONOUS {
             let others: Vec<Address> = self.what_is_left(cx).topology.neighbours(cx.me()).collect();
             for other in others {
@@ -287,8 +293,8 @@ where
         self.run(cx, |election, cx| election.on_command(Command::Elect, cx));
     }
 
-    /// Enters an epoch with fresh variables; `caller` has called me, if anybody has.
-    fn enter(&mut self, epoch: Term, caller: Option<Address>, cx: &mut Context<'_, Self>) {
+    /// Enters an epoch with fresh variables.
+    fn enter(&mut self, epoch: Term, cx: &mut Context<'_, Self>) {
         self.epoch = epoch;
         cx.persist(epoch);
         if self.decided {
@@ -297,8 +303,8 @@ where
         self.under_way = false;
         self.decided = false;
         self.leader = None;
-        self.admitted = caller.filter(|caller| self.suspected.contains(caller));
-        self.excluded = self.absent();
+        self.unheeded = None;
+        self.excluded = self.suspected.clone();
         let patience = PATIENCE + PATIENCE_EACH * cx.topology().len() as u32;
         cx.set_timer(Timer::Undecided, patience..=2 * patience);
         let system = self.what_is_left(cx);
@@ -316,14 +322,8 @@ where
     /// The system without those that are suspected, and with pulses as long as it takes.
     fn what_is_left(&self, cx: &Context<'_, Self>) -> System<P> {
         let system = cx.config();
-        let topology = system.topology.without(&self.absent());
+        let topology = system.topology.without(&self.suspected);
         System { topology, pulse: 2 * system.pulse, ..system.clone() }
-    }
-
-    /// Those without whom the epoch is held.
-    fn absent(&self) -> BTreeSet<Address> {
-        let suspected = self.suspected.iter().copied();
-        suspected.filter(|&suspect| self.admitted != Some(suspect)).collect()
     }
 
     fn pass_on(&mut self, step: Step<P>, cx: &mut Context<'_, Self>) {
@@ -358,18 +358,13 @@ where
             }
         };
         self.decided = !matches!(output, Output::Leaderless);
-        self.rest(cx);
+        if self.decided {
+            cx.cancel_timer(Timer::Undecided);
+        }
         cx.output(output);
-        if self.leader.is_some_and(|leader| self.absent().contains(&leader)) {
+        if self.leader.is_some_and(|leader| self.suspected.contains(&leader)) {
             // It won and died: the next election, at once.
             self.hold(cx);
-        }
-    }
-
-    /// The election is over, unless it was won by one of whom only the detector can say whether it lives.
-    fn rest(&self, cx: &mut Context<'_, Self>) {
-        if self.decided && (self.leader.is_none() || self.leader != self.admitted) {
-            cx.cancel_timer(Timer::Undecided);
         }
     }
 }
@@ -383,6 +378,9 @@ where
         match part {
             TermPart::Process(process) => {
                 visit(Sort::TERM, &mut process.epoch);
+                if let Some((_, epoch)) = &mut process.unheeded {
+                    visit(Sort::TERM, epoch);
+                }
                 P::visit_terms(TermPart::Process(&mut process.election), visit);
             }
             TermPart::Message(Message::Of { epoch, message }) => {

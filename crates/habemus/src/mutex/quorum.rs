@@ -13,6 +13,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use super::{Command, Mutex, Output};
+use crate::term::{Sort, Term, TermInvariant, TermPart};
 use crate::topology::Complete;
 use crate::{Address, Context, Process};
 
@@ -62,15 +63,15 @@ const MAX_DOUBLINGS: u32 = 10;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// "Let me in." The coordinator answers [`Grant`](Message::Grant) when it is my turn.
-    Request(u64),
+    Request(Term),
     /// "Go in, as far as I am concerned." The participant answers [`Release`](Message::Release) when it has left or
     /// given up.
-    Grant(u64),
+    Grant(Term),
     /// "I have left, or do not want to enter any more."
-    Release(u64),
+    Release(Term),
     /// "I have been restarted, and my notes say that I granted you this." The participant takes it for a grant, or
     /// answers [`Release`](Message::Release) if it has left in the meantime.
-    Reminder(u64),
+    Reminder(Term),
 }
 crate::kinds!(Message: Request, Grant, Release, Reminder);
 
@@ -79,9 +80,9 @@ crate::kinds!(Message: Request, Grant, Release, Reminder);
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Timer {
     /// When to give this attempt up.
-    GiveUp(u64),
+    GiveUp(Term),
     /// When to try again after this attempt.
-    TryAgain(u64),
+    TryAgain(Term),
 }
 
 /// Where a participant stands.
@@ -105,7 +106,7 @@ pub struct Attempt {
     /// Whose.
     pub of: Address,
     /// The how manyth.
-    pub number: u64,
+    pub number: Term,
 }
 
 /// What must survive a crash if two are never to be inside.
@@ -115,7 +116,7 @@ pub struct Stored {
     /// To whom I have granted, as a coordinator.
     pub granted: Option<Attempt>,
     /// How often I have tried, as a participant.
-    pub attempts: u64,
+    pub attempts: Term,
 }
 
 /// The variables of one process: those of a participant, and those of a coordinator.
@@ -146,7 +147,7 @@ impl Process for Quorum {
         if let Some(Attempt { of, number }) = process.stored.granted {
             process.tell(of, Message::Reminder(number), cx);
         }
-        if process.stored.attempts > 0 {
+        if process.stored.attempts > Term::ZERO {
             // I am outside, whatever I was before.
             process.tell_coordinators(Message::Release(process.stored.attempts), cx);
         }
@@ -155,10 +156,7 @@ impl Process for Quorum {
 
     fn on_command(&mut self, command: Command, cx: &mut Context<'_, Self>) {
         match (command, self.place) {
-            (Command::Acquire | Command::Share, Place::Outside) => {
-                self.failures = 0;
-                self.attempt(cx);
-            }
+            (Command::Acquire | Command::Share, Place::Outside) => self.attempt(cx),
             (Command::Release, Place::Inside) => {
                 self.place = Place::Outside;
                 cx.output(Output::Left);
@@ -193,9 +191,10 @@ impl Process for Quorum {
 impl Quorum {
     /// S4: "Envia requisição de acesso aos n coordenadores; espera por resposta de m coordenadores".
     fn attempt(&mut self, cx: &mut Context<'_, Self>) {
+        // Nobody tries so often; who has is not let in by a number that was used before.
+        let Some(number) = self.stored.attempts.next() else { return };
         self.place = Place::Trying;
-        self.grants.clear();
-        self.stored.attempts += 1;
+        self.stored.attempts = number;
         cx.persist(self.stored);
         if let Some(timeout) = cx.config().timeout {
             cx.set_timer(Timer::GiveUp(self.stored.attempts), timeout);
@@ -203,7 +202,7 @@ impl Quorum {
         self.tell_coordinators(Message::Request(self.stored.attempts), cx);
     }
 
-    fn on_grant(&mut self, from: Address, number: u64, cx: &mut Context<'_, Self>) {
+    fn on_grant(&mut self, from: Address, number: Term, cx: &mut Context<'_, Self>) {
         if self.place != Place::Trying || number != self.stored.attempts {
             return; // More than I need, or too late: it is given back with the others, or has been.
         }
@@ -211,6 +210,8 @@ impl Quorum {
         let short = u32::from(cx.config().variant == Variant::MutantOneShort);
         if self.grants.len() as u32 + short >= cx.config().quorum {
             self.place = Place::Inside;
+            self.grants.clear();
+            self.failures = 0;
             if cx.config().timeout.is_some() {
                 cx.cancel_timer(Timer::GiveUp(number));
             }
@@ -218,7 +219,7 @@ impl Quorum {
         }
     }
 
-    fn on_reminder(&mut self, from: Address, number: u64, cx: &mut Context<'_, Self>) {
+    fn on_reminder(&mut self, from: Address, number: Term, cx: &mut Context<'_, Self>) {
         let current = matches!(self.place, Place::Trying | Place::Inside) && number == self.stored.attempts;
         if current {
             self.on_grant(from, number, cx);
@@ -230,8 +231,9 @@ impl Quorum {
     /// S4: "Temporizador para quebrar o deadlock?"
     fn back_off(&mut self, cx: &mut Context<'_, Self>) {
         self.place = Place::BackingOff;
-        let longest = cx.config().back_off.saturating_mul(1 << self.failures.min(MAX_DOUBLINGS));
-        self.failures += 1;
+        self.grants.clear();
+        let longest = cx.config().back_off.saturating_mul(1 << self.failures);
+        self.failures = MAX_DOUBLINGS.min(self.failures + 1);
         self.tell_coordinators(Message::Release(self.stored.attempts), cx);
         cx.set_timer(Timer::TryAgain(self.stored.attempts), Duration::ZERO..=longest);
     }
@@ -284,6 +286,36 @@ impl Quorum {
     }
 }
 
+/// Attempts are numbered for ever, and of their numbers only matters which is later.
+impl TermInvariant for Quorum {
+    fn visit_terms(part: TermPart<'_, Self>, visit: &mut dyn FnMut(Sort, &mut Term)) {
+        let mut visit = |number: &mut Term| visit(Sort::ROUND, number);
+        match part {
+            TermPart::Process(process) => {
+                process.stored.visit_terms(&mut visit);
+                process.queue.iter_mut().for_each(|attempt| visit(&mut attempt.number));
+            }
+            TermPart::Message(
+                Message::Request(number)
+                | Message::Grant(number)
+                | Message::Release(number)
+                | Message::Reminder(number),
+            )
+            | TermPart::Timer(Timer::GiveUp(number) | Timer::TryAgain(number)) => visit(number),
+            TermPart::Stable(stored) => stored.visit_terms(&mut visit),
+        }
+    }
+}
+
+impl Stored {
+    fn visit_terms(&mut self, visit: &mut dyn FnMut(&mut Term)) {
+        visit(&mut self.attempts);
+        if let Some(attempt) = &mut self.granted {
+            visit(&mut attempt.number);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -295,6 +327,10 @@ mod tests {
     const THIRD: Address = Address(2);
     const ONE: Address = Address(3);
     const OTHER: Address = Address(4);
+
+    fn number(number: u64) -> Term {
+        Term::of(number)
+    }
 
     /// Three coordinators, two of which must agree, and two participants.
     fn process(me: Address) -> Harness<Quorum> {
@@ -315,44 +351,44 @@ mod tests {
     #[test]
     fn a_participant_asks_all_enters_with_a_quorum_and_releases_all() {
         let mut p = process(ONE);
-        assert_eq!(p.command(Command::Acquire).sent(), to_coordinators(Message::Request(1)));
-        assert!(p.message(SECOND, Message::Grant(1)).is_empty());
-        assert!(p.message(SECOND, Message::Grant(1)).is_empty(), "twice from one is once");
-        assert_eq!(p.message(FIRST, Message::Grant(1)).outputs(), [Output::Entered { token: None }]);
-        assert!(p.message(THIRD, Message::Grant(1)).is_empty(), "more than it needs");
+        assert_eq!(p.command(Command::Acquire).sent(), to_coordinators(Message::Request(number(1))));
+        assert!(p.message(SECOND, Message::Grant(number(1))).is_empty());
+        assert!(p.message(SECOND, Message::Grant(number(1))).is_empty(), "twice from one is once");
+        assert_eq!(p.message(FIRST, Message::Grant(number(1))).outputs(), [Output::Entered { token: None }]);
+        assert!(p.message(THIRD, Message::Grant(number(1))).is_empty(), "more than it needs");
         let left = p.command(Command::Release);
         assert_eq!(left.outputs(), [Output::Left]);
-        assert_eq!(left.sent(), to_coordinators(Message::Release(1)));
+        assert_eq!(left.sent(), to_coordinators(Message::Release(number(1))));
     }
 
     /// S4: "remove primeiro processo da fila; envia liberação para processo removido; marca o recurso como ocupado".
     #[test]
     fn a_coordinator_grants_in_the_order_of_the_requests_one_at_a_time() {
         let mut c = process(FIRST);
-        let step = c.message(ONE, Message::Request(1));
-        assert_eq!(step.sent(), [(ONE, Message::Grant(1))]);
-        let granted = Some(Attempt { of: ONE, number: 1 });
-        assert_eq!(step.persist, Some(Stored { granted, attempts: 0 }));
-        assert!(c.message(OTHER, Message::Request(7)).is_empty());
-        assert_eq!(c.message(ONE, Message::Release(1)).sent(), [(OTHER, Message::Grant(7))]);
+        let step = c.message(ONE, Message::Request(number(1)));
+        assert_eq!(step.sent(), [(ONE, Message::Grant(number(1)))]);
+        let granted = Some(Attempt { of: ONE, number: number(1) });
+        assert_eq!(step.persist, Some(Stored { granted, attempts: number(0) }));
+        assert!(c.message(OTHER, Message::Request(number(7))).is_empty());
+        assert_eq!(c.message(ONE, Message::Release(number(1))).sent(), [(OTHER, Message::Grant(number(7)))]);
     }
 
     #[test]
     fn a_request_that_is_given_up_leaves_the_queue() {
         let mut c = process(FIRST);
-        c.message(ONE, Message::Request(1));
-        c.message(OTHER, Message::Request(1));
-        assert!(c.message(OTHER, Message::Release(1)).is_empty());
-        assert!(c.message(ONE, Message::Release(1)).sent().is_empty());
+        c.message(ONE, Message::Request(number(1)));
+        c.message(OTHER, Message::Request(number(1)));
+        assert!(c.message(OTHER, Message::Release(number(1))).is_empty());
+        assert!(c.message(ONE, Message::Release(number(1))).sent().is_empty());
     }
 
     #[test]
     fn a_release_ends_earlier_attempts_too_and_nothing_else() {
         let mut c = process(FIRST);
-        c.message(ONE, Message::Request(3));
-        c.message(OTHER, Message::Request(1));
-        assert!(c.message(ONE, Message::Release(2)).is_empty(), "it is about the past");
-        assert_eq!(c.message(ONE, Message::Release(4)).sent(), [(OTHER, Message::Grant(1))]);
+        c.message(ONE, Message::Request(number(3)));
+        c.message(OTHER, Message::Request(number(1)));
+        assert!(c.message(ONE, Message::Release(number(2))).is_empty(), "it is about the past");
+        assert_eq!(c.message(ONE, Message::Release(number(4))).sent(), [(OTHER, Message::Grant(number(1)))]);
     }
 
     /// S4: "Temporizador para quebrar o deadlock?"
@@ -360,18 +396,19 @@ mod tests {
     fn who_does_not_get_a_quorum_in_time_gives_back_what_it_has_and_tries_again() {
         let mut p = process(ONE);
         let asked = p.command(Command::Acquire);
-        let timer = Effect::SetTimer { timer: Timer::GiveUp(1), after: Duration::from_millis(100).into() };
+        let timer =
+            Effect::SetTimer { timer: Timer::GiveUp(number(1)), after: Duration::from_millis(100).into() };
         assert!(asked.effects.contains(&timer));
-        p.message(SECOND, Message::Grant(1));
+        p.message(SECOND, Message::Grant(number(1)));
         for (failures, max) in [(1, 20), (2, 40)] {
-            let step = p.timer(Timer::GiveUp(failures));
-            assert_eq!(step.sent(), to_coordinators(Message::Release(failures)));
+            let step = p.timer(Timer::GiveUp(number(failures)));
+            assert_eq!(step.sent(), to_coordinators(Message::Release(number(failures))));
             let after = (Duration::ZERO..=Duration::from_millis(max)).into();
-            let again = Effect::SetTimer { timer: Timer::TryAgain(failures), after };
+            let again = Effect::SetTimer { timer: Timer::TryAgain(number(failures)), after };
             assert!(step.effects.contains(&again), "{step:?}");
-            assert!(p.message(FIRST, Message::Grant(failures)).is_empty(), "too late");
-            let step = p.timer(Timer::TryAgain(failures));
-            assert_eq!(step.sent(), to_coordinators(Message::Request(failures + 1)));
+            assert!(p.message(FIRST, Message::Grant(number(failures))).is_empty(), "too late");
+            let step = p.timer(Timer::TryAgain(number(failures)));
+            assert_eq!(step.sent(), to_coordinators(Message::Request(number(failures + 1))));
         }
     }
 
@@ -379,52 +416,58 @@ mod tests {
     fn who_got_its_quorum_in_time_does_not_give_up() {
         let mut p = process(ONE);
         p.command(Command::Acquire);
-        p.message(FIRST, Message::Grant(1));
-        let entered = p.message(THIRD, Message::Grant(1));
-        assert!(entered.effects.contains(&Effect::CancelTimer(Timer::GiveUp(1))));
-        assert!(p.timer(Timer::GiveUp(1)).is_empty());
+        p.message(FIRST, Message::Grant(number(1)));
+        let entered = p.message(THIRD, Message::Grant(number(1)));
+        assert!(entered.effects.contains(&Effect::CancelTimer(Timer::GiveUp(number(1)))));
+        assert!(p.timer(Timer::GiveUp(number(1))).is_empty());
     }
 
     /// S4: "Quando um coordenador falha, esquece que deu ok e reinicia seu estado".
     #[test]
     fn a_coordinator_with_amnesia_grants_again() {
         let mut c = restarted(None);
-        assert_eq!(c.message(OTHER, Message::Request(1)).sent(), [(OTHER, Message::Grant(1))]);
+        assert_eq!(
+            c.message(OTHER, Message::Request(number(1))).sent(),
+            [(OTHER, Message::Grant(number(1)))]
+        );
     }
 
     #[test]
     fn a_coordinator_that_has_stored_its_grant_keeps_it_and_reminds_the_holder() {
-        let granted = Some(Attempt { of: ONE, number: 4 });
-        let mut c = restarted(Some(Stored { granted, attempts: 0 }));
-        assert_eq!(c.started().sent(), [(ONE, Message::Reminder(4))]);
-        assert!(c.message(OTHER, Message::Request(1)).is_empty());
-        assert_eq!(c.message(ONE, Message::Release(4)).sent(), [(OTHER, Message::Grant(1))]);
+        let granted = Some(Attempt { of: ONE, number: number(4) });
+        let mut c = restarted(Some(Stored { granted, attempts: number(0) }));
+        assert_eq!(c.started().sent(), [(ONE, Message::Reminder(number(4)))]);
+        assert!(c.message(OTHER, Message::Request(number(1))).is_empty());
+        assert_eq!(c.message(ONE, Message::Release(number(4))).sent(), [(OTHER, Message::Grant(number(1)))]);
     }
 
     #[test]
     fn a_reminder_is_a_grant_or_is_answered() {
         let mut p = process(ONE);
-        assert_eq!(p.message(FIRST, Message::Reminder(3)).sent(), [(FIRST, Message::Release(3))]);
+        assert_eq!(
+            p.message(FIRST, Message::Reminder(number(3))).sent(),
+            [(FIRST, Message::Release(number(3)))]
+        );
         p.command(Command::Acquire);
-        p.message(FIRST, Message::Reminder(1));
-        assert_eq!(p.message(SECOND, Message::Grant(1)).outputs().len(), 1);
-        assert!(p.message(THIRD, Message::Reminder(1)).is_empty(), "it is still inside");
+        p.message(FIRST, Message::Reminder(number(1)));
+        assert_eq!(p.message(SECOND, Message::Grant(number(1))).outputs().len(), 1);
+        assert!(p.message(THIRD, Message::Reminder(number(1))).is_empty(), "it is still inside");
     }
 
     #[test]
     fn a_participant_that_comes_back_gives_everything_back() {
-        let stored = Some(Stored { granted: None, attempts: 6 });
+        let stored = Some(Stored { granted: None, attempts: number(6) });
         let p = Harness::<Quorum>::recovered(Complete::new(5), 1..=5, Config::new(3), ONE, stored);
-        assert_eq!(p.started().sent(), to_coordinators(Message::Release(6)));
+        assert_eq!(p.started().sent(), to_coordinators(Message::Release(number(6))));
     }
 
     #[test]
     fn a_process_may_act_in_both_roles_without_messages() {
         let mut p = process(SECOND);
-        let requests = [(FIRST, Message::Request(1)), (THIRD, Message::Request(1))];
+        let requests = [(FIRST, Message::Request(number(1))), (THIRD, Message::Request(number(1)))];
         assert_eq!(p.command(Command::Acquire).sent(), requests);
         assert_eq!(p.process.grants, BTreeSet::from([SECOND]));
-        assert_eq!(p.message(THIRD, Message::Grant(1)).outputs().len(), 1);
+        assert_eq!(p.message(THIRD, Message::Grant(number(1))).outputs().len(), 1);
     }
 
     #[test]
@@ -432,6 +475,6 @@ mod tests {
         let config = Config { variant: Variant::MutantOneShort, ..Config::new(3) };
         let mut p = Harness::<Quorum>::new(Complete::new(5), 1..=5, config, ONE);
         p.command(Command::Acquire);
-        assert_eq!(p.message(SECOND, Message::Grant(1)).outputs().len(), 1);
+        assert_eq!(p.message(SECOND, Message::Grant(number(1))).outputs().len(), 1);
     }
 }

@@ -219,14 +219,32 @@ pub(crate) fn crowd(addresses: impl IntoIterator<Item = Address>, who: &Populati
     }
 }
 
-/// An instant in a sentence: "at 12.5 ms".
+/// An instant in a sentence, as exactly as anybody wants to read it: "at 12.5ms".
 pub(crate) fn at(time: Duration) -> String {
-    format!("at {time:?}")
+    let exact = format!("{time:.3?}");
+    let unit = exact.find(|sign: char| !sign.is_ascii_digit() && sign != '.').unwrap_or(exact.len());
+    let figure = exact[..unit].trim_end_matches('0').trim_end_matches('.');
+    format!("at {figure}{}", &exact[unit..])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_instant_has_no_digits_that_nobody_reads() {
+        for (nanoseconds, said) in [
+            (0, "at 0ns"),
+            (28_000_000, "at 28ms"),
+            (4_472_011, "at 4.472ms"),
+            (12_500_000, "at 12.5ms"),
+            (16_805_135_273, "at 16.805s"),
+            (100_000_000_000, "at 100s"),
+            (900_000, "at 900µs"),
+        ] {
+            assert_eq!(at(Duration::from_nanos(nanoseconds)), said);
+        }
+    }
 
     #[test]
     fn a_crowd_is_named_by_its_first_few() {

@@ -1,7 +1,7 @@
 //! What the core must never do, looked for in its text: an algorithm that reads a clock or hashes in random
 //! order could be neither replayed nor checked.
 
-use crate::tree::{assert_none, files};
+use crate::tree::{File, assert_none, files};
 
 /// Words that have no place below the drivers, and why.
 const FORBIDDEN: &[(&str, &str)] = &[
@@ -51,8 +51,13 @@ fn times_and_terms_are_opaque_to_algorithms() {
     let folders = ["agreement", "detector", "election", "mutex"];
     let sources = folders.map(|folder| files(&format!("crates/habemus/src/{folder}"), ".rs"));
     let mut wrong = Vec::new();
-    for file in sources.iter().flatten().filter(|file| !file.is_test()) {
-        let tests = file.text.find("#[cfg(test)]\nmod tests").unwrap_or(file.text.len());
+    // A lock that shares an election is told of its terms by a driver, in numbers; no checker renames them.
+    let is_told = |file: &&File| {
+        ["mutex/elected/borrowing.rs", "mutex/elected/mod.rs"].iter().any(|path| file.path.ends_with(path))
+    };
+    let sources = sources.iter().flatten().filter(|file| !file.is_test() && !is_told(file));
+    for file in sources {
+        let tests = file.text.find("#[cfg(test)]\nmod tests {").unwrap_or(file.text.len());
         let before = file.text[..tests].lines().count();
         for (number, line) in file.lines().take(before) {
             let found = OPAQUE.iter().filter(|word| line.contains(**word));

@@ -5,6 +5,7 @@ mod architecture;
 mod book;
 mod core;
 mod decisions;
+mod dependencies;
 mod manifests;
 mod panics;
 mod portuguese;

@@ -97,7 +97,7 @@ fn every_exact_figure_and_every_bound_of_theory_holds() {
     }
 }
 
-/// The mean of many runs comes to n·Hn + n within a few per cent.
+/// The mean of many runs comes to n·Hₙ + n within a few per cent.
 #[test]
 fn chang_roberts_costs_n_times_the_harmonic_number_on_average() {
     let request = cost_request("chang-roberts", Arrangement::Random, Start::All, &[], &[256]);

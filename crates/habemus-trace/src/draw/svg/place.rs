@@ -28,6 +28,9 @@ pub(super) struct Room {
 /// What a label pays at most for its place before it is left out.
 const TOO_MUCH: f64 = 9.0;
 
+/// How far apart two level texts in one line stay.
+const GAP: f64 = 6.0;
+
 impl Room {
     pub(super) fn new(upper_left: Point, lower_right: Point) -> Room {
         Room {
@@ -74,7 +77,8 @@ impl Room {
             }
         }
         let (_, spot, shape) = best?;
-        self.solid.push(shape);
+        // Two sentences in one line need a gap, or they are read as one.
+        self.solid.push(if spot.direction.y == 0.0 { spot.shape(width + 2.0 * GAP, size) } else { shape });
         Some(spot)
     }
 

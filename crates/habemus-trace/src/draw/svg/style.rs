@@ -30,7 +30,7 @@ pub(super) const STYLE: &str = r##"<defs><pattern id="habemus-hatch" width="6" h
 .habemus .pending{stroke-dasharray:1 4}
 .habemus .k0{fill:#0072b2}.habemus .message.k0{fill:none;stroke:#0072b2}
 .habemus .k1{fill:#a33a78}.habemus .message.k1{fill:none;stroke:#a33a78}
-.habemus .k2{fill:#59636e}.habemus .message.k2{fill:none;stroke:#59636e}
+.habemus .k2{fill:#6b4a9c}.habemus .message.k2{fill:none;stroke:#6b4a9c}
 .habemus .k3{fill:#8a5a00}.habemus .message.k3{fill:none;stroke:#8a5a00}
 .habemus .k4{fill:#00704f}.habemus .message.k4{fill:none;stroke:#00704f}
 .habemus .k5{fill:#59636e}.habemus .message.k5{fill:none;stroke:#59636e}
@@ -70,7 +70,8 @@ pub(super) const STYLE: &str = r##"<defs><pattern id="habemus-hatch" width="6" h
 .habemus .dot,.habemus .command{fill:#dde3e9}
 .habemus .k0{fill:#6cc0f5}.habemus .message.k0{fill:none;stroke:#6cc0f5}
 .habemus .k1{fill:#eda3cd}.habemus .message.k1{fill:none;stroke:#eda3cd}
-.habemus .k2,.habemus .k5{fill:#b9c3cd}.habemus .message.k2,.habemus .message.k5{fill:none;stroke:#b9c3cd}
+.habemus .k2{fill:#c9aef2}.habemus .message.k2{fill:none;stroke:#c9aef2}
+.habemus .k5{fill:#b9c3cd}.habemus .message.k5{fill:none;stroke:#b9c3cd}
 .habemus .k3{fill:#ecb84f}.habemus .message.k3{fill:none;stroke:#ecb84f}
 .habemus .k4{fill:#4fd3a8}.habemus .message.k4{fill:none;stroke:#4fd3a8}
 .habemus .loss,.habemus .crash,.habemus .cut-edge{stroke:#ff8a4f}
@@ -91,6 +92,6 @@ pub(super) const STYLE: &str = r##"<defs><pattern id="habemus-hatch" width="6" h
 
 /// What pictures need besides if they show variables.
 pub(super) const VARIABLES: &str = "<style>
-.habemus .words.state{font-style:italic;fill:#6b4a9c}
-@media (prefers-color-scheme:dark){.habemus .words.state{fill:#c9aef2}}
+.habemus .words.state{font-style:italic;fill:#5a6470}
+@media (prefers-color-scheme:dark){.habemus .words.state{fill:#a3aeb9}}
 </style>";

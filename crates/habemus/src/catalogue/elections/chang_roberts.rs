@@ -28,7 +28,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         Promise::of("eventual-accuracy"),
         Promise::of("stability"),
     ],
-    cost: "2n to 3n−1 (one starts); n·Hn + n on average, n(n+1)/2 + n at worst (all start)",
+    cost: "2n to 3n−1 (one starts); n·Hₙ + n on average, n(n+1)/2 + n at worst (all start)",
     notes: "S1, S4",
     options: &[
         OptionSpec {
@@ -104,7 +104,7 @@ fn bound(
         (Start::All, Arrangement::Random) => Bound {
             messages: count * harmonic(n as u64) + count,
             kind: BoundKind::OnAverage,
-            formula: "n·Hn + n",
+            formula: "n·Hₙ + n",
         },
     })
 }

@@ -29,7 +29,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         Promise::of("eventual-accuracy"),
         Promise::of("stability"),
     ],
-    cost: "4n at best, 2n⌊log2 n⌋ + 2n at worst",
+    cost: "4n at best, 2n⌊log₂ n⌋ + 2n at worst",
     notes: "beyond S4's rings",
     options: &[
         OptionSpec {
@@ -90,8 +90,8 @@ fn bound(
     let (messages, kind, formula) = match arrangement {
         // One phase with rivals, unless there are none.
         Arrangement::Best if n > 1 => (4.0 * count, BoundKind::Exactly, "4n"),
-        Arrangement::Best | Arrangement::Worst => (worst, BoundKind::Exactly, "2n⌊log2 n⌋ + 2n"),
-        Arrangement::Random => (worst, BoundKind::AtMost, "2n⌊log2 n⌋ + 2n"),
+        Arrangement::Best | Arrangement::Worst => (worst, BoundKind::Exactly, "2n⌊log₂ n⌋ + 2n"),
+        Arrangement::Random => (worst, BoundKind::AtMost, "2n⌊log₂ n⌋ + 2n"),
     };
     Some(Bound { messages, kind, formula })
 }

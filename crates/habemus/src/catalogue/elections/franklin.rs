@@ -30,7 +30,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         Promise::of("eventual-accuracy"),
         Promise::of("stability"),
     ],
-    cost: "5n at best, 2n(⌊log2 n⌋+1) + n at worst",
+    cost: "5n at best, 2n(⌊log₂ n⌋+1) + n at worst",
     notes: "S4",
     options: &[
         OptionSpec {
@@ -132,8 +132,8 @@ fn bound(
     let (messages, kind, formula) = match arrangement {
         // One round with rivals and one without, unless there are none.
         Arrangement::Best if n > 1 => (5.0 * count, BoundKind::Exactly, "5n"),
-        Arrangement::Best | Arrangement::Worst => (worst, BoundKind::Exactly, "2n(⌊log2 n⌋+1) + n"),
-        Arrangement::Random => (worst, BoundKind::AtMost, "2n(⌊log2 n⌋+1) + n"),
+        Arrangement::Best | Arrangement::Worst => (worst, BoundKind::Exactly, "2n(⌊log₂ n⌋+1) + n"),
+        Arrangement::Random => (worst, BoundKind::AtMost, "2n(⌊log₂ n⌋+1) + n"),
     };
     Some(Bound { messages, kind, formula })
 }

@@ -29,7 +29,7 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         Promise::of("eventual-accuracy"),
         Promise::of("stability"),
     ],
-    cost: "at most 8n(1+⌈log2 n⌉) + n",
+    cost: "at most 8n(1+⌈log₂ n⌉) + n",
     notes: "beyond S4's rings",
     options: &[
         OptionSpec {
@@ -93,10 +93,10 @@ fn bound(
     let (messages, kind, formula) = match (arrangement, start) {
         // In the first phase each of two neighbours probes the other, and one of them gets an answer: 3n.
         (Arrangement::Best, Start::All) if n > 1 => {
-            (6.0 * count + doubled - 8.0, BoundKind::Exactly, "6n + 4·2^⌈log2 n⌉ − 8")
+            (6.0 * count + doubled - 8.0, BoundKind::Exactly, "6n + 4·2^⌈log₂ n⌉ − 8")
         }
-        (Arrangement::Best, _) => (3.0 * count + doubled - 4.0, BoundKind::Exactly, "3n + 4·2^⌈log2 n⌉ − 4"),
-        _ => (8.0 * count * f64::from(1 + last) + count, BoundKind::AtMost, "8n(1+⌈log2 n⌉) + n"),
+        (Arrangement::Best, _) => (3.0 * count + doubled - 4.0, BoundKind::Exactly, "3n + 4·2^⌈log₂ n⌉ − 4"),
+        _ => (8.0 * count * f64::from(1 + last) + count, BoundKind::AtMost, "8n(1+⌈log₂ n⌉) + n"),
     };
     Some(Bound { messages, kind, formula })
 }

@@ -76,7 +76,7 @@ fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option
     }
     let messages = count * harmonic(n as u64) + 3.0 * count;
     let usual = option("variant").is_none();
-    usual.then_some(Bound { messages, kind: BoundKind::OnAverage, formula: "n·Hn + 3n" })
+    usual.then_some(Bound { messages, kind: BoundKind::OnAverage, formula: "n·Hₙ + 3n" })
 }
 
 fn again(_: Again, n: usize) -> Option<Bound> {

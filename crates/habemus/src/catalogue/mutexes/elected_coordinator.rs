@@ -158,6 +158,8 @@ pub(in crate::catalogue) fn build(
     let is_leased = system.config.majority.is_some() && system.config.lease.is_some();
     let fencing = system.config.fencing;
     let setup = Setup { perpetual, synchronous, ..Setup::new(entry, system, None, &shape) };
+    // A token is made of the number of a reign, which matters then.
+    let setup = if fencing { setup } else { setup.term_invariant() };
     let mut setup = lock::fenced(setup, fencing);
     if is_leased {
         setup.contract.model = LEASED;

@@ -82,7 +82,7 @@ pub(in crate::catalogue) fn build(
     };
     let network = Complete::new(request.ids.len());
     let system: System<Quorum> = System::new(network, request.ids.clone(), config)?;
-    Ok(Setup::new(entry, system, None, &shape).into())
+    Ok(Setup::new(entry, system, None, &shape).term_invariant().into())
 }
 
 /// An attempt costs 3(n−1) at most. If all start at once, chance decides how often each has to try; who fails waits for
@@ -95,7 +95,7 @@ fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option
     if start == Start::All && n > 1 {
         let count = n as f64;
         let messages = 3.0 * count * (count - 1.0) * (2.0 + count.log2());
-        let formula = "3n(n−1)(2+log2 n)";
+        let formula = "3n(n−1)(2+log₂ n)";
         return option("back-off").is_none().then_some(Bound {
             messages,
             kind: BoundKind::OnAverage,

@@ -132,18 +132,31 @@ fn who_was_excluded_has_no_say_in_the_epoch_and_begins_the_next_when_it_is_trust
     assert_eq!((step.persist, step.sent()), (Some(Term::of(3)), vec![(Address(2), election(3, 17))]));
 }
 
-/// The detector says only once that somebody is dead.
+/// What the dead have said would go round the ring for ever.
 #[test]
-fn who_calls_to_an_epoch_has_a_part_in_it_and_none_in_the_next_unless_it_is_trusted_by_then() {
+fn who_is_taken_for_dead_calls_nobody_and_is_called_when_it_is_trusted_again() {
     let mut p = seventeen();
     p.suspicion(Suspicion::Suspect(Address(2)));
-    p.message(Address(2), election(1, 24));
-    let won = p.message(Address(0), elected(1, 24));
-    assert!(p.process.decided && !won.effects.contains(&Effect::CancelTimer(Timer::Undecided)));
-    let mut trusted = p.clone();
-    assert_eq!(p.timer(Timer::Undecided).sent(), [(Address(3), election(2, 17))], "it was dead");
-    let step = trusted.suspicion(Suspicion::Restore(Address(2)));
-    assert_eq!(step.effects, [Effect::CancelTimer(Timer::Undecided)]);
+    assert!(p.message(Address(2), election(1, 24)).is_empty());
+    let step = p.suspicion(Suspicion::Restore(Address(2)));
+    // In the epoch of its call it may wait for an answer to what I did not take.
+    assert_eq!((step.persist, step.sent()), (Some(Term::of(2)), vec![(Address(2), election(2, 17))]));
+}
+
+/// Before the first election there is none to be held again.
+#[test]
+fn who_comes_and_goes_before_the_first_election_begins_none() {
+    let mut p = seventeen();
+    p.suspicion(Suspicion::Suspect(Address(2)));
+    assert!(p.suspicion(Suspicion::Restore(Address(2))).is_empty());
+}
+
+#[test]
+fn one_who_is_taken_for_dead_and_wins_is_replaced_at_once() {
+    let mut p = seventeen();
+    p.suspicion(Suspicion::Suspect(Address(2)));
+    p.message(Address(0), election(1, 24));
+    assert!(p.message(Address(0), elected(1, 24)).sent().contains(&(Address(3), election(2, 17))));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{Elected, Place, Reign, Timer};
 use crate::election::Output;
 use crate::election::borrowed::Borrowed;
+use crate::term::Term;
 use crate::{Address, Context, Id, Process};
 
 /// What a lock is told of the election that it shares.
@@ -40,11 +41,11 @@ impl Elected<Borrowed> {
     fn obey_leader(&mut self, leader: Id, term: u64, cx: &mut Context<'_, Self>) {
         let place = cx.system.ids.iter().position(|id| *id == leader);
         let Some(coordinator) = place.map(|index| Address(index as u32)) else { return };
-        if term > self.reign.number {
-            self.obey(Reign { number: term, coordinator }, cx);
+        if Term::of(term) > self.reign.number {
+            self.obey(Reign { number: Term::of(term), coordinator }, cx);
             match self.place {
                 Place::Outside => {}
-                Place::Waiting => self.request(cx),
+                Place::Waiting => self.request_again(cx),
                 Place::Inside { .. } => self.on_renewal_due(cx),
             }
         }
@@ -118,7 +119,7 @@ mod tests {
         assert_eq!(sent(&p.command(Command::Acquire)), []);
         let step = tell(&mut p, Output::Follows { leader: Some(Id(1)), term: 5 }, 0);
         let ticket = Ticket { incarnation: 9, number: 2 };
-        assert_eq!(sent(&step), [(FIRST, LockMessage::Request { reign: 5, ticket })]);
+        assert_eq!(sent(&step), [(FIRST, LockMessage::Request { reign: Term::of(5), ticket })]);
     }
 
     #[test]
@@ -126,15 +127,15 @@ mod tests {
         let mut c = process(FIRST);
         tell(&mut c, Output::Leads { term: 5 }, 7);
         c.command(Command::Acquire);
-        let here = LockMessage::Here { reign: 5, ticket: Ticket::default(), place: Place::Outside };
+        let here = LockMessage::Here { reign: Term::of(5), ticket: Ticket::default(), place: Place::Outside };
         c.message(SECOND, Message::Lock(here));
-        let open = c.timer(Timer::Grace { reign: 5 });
+        let open = c.timer(Timer::Grace { reign: Term::of(5) });
         assert_eq!(open.outputs(), [Said::Entered { token: Some(Token((5 << 32) + 8)) }]);
         assert_eq!(c.process.at_rest(), None, "it is inside");
         c.command(Command::Release);
         assert_eq!(c.process.at_rest(), Some(8));
         // A participant that knows of a later term does not make up another reign in this one.
-        let step = c.message(SECOND, Message::Lock(LockMessage::Outdated { reign: 6 }));
+        let step = c.message(SECOND, Message::Lock(LockMessage::Outdated { reign: Term::of(6) }));
         assert!(step.is_empty(), "{step:?}");
         tell(&mut c, Output::Leaderless, 0);
         assert_eq!(c.process.at_rest(), Some(0));

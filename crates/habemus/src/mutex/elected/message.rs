@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Debug};
 
+use super::Reigns;
 use crate::mutex::Token;
+use crate::term::Term;
 
 /// One wish to enter, or one more try to have it granted: which start of the process, and which try since.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,6 +25,31 @@ impl Debug for Ticket {
     }
 }
 
+/// One grant: in which reign, and the how manyth of it.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct GrantId {
+    /// The reign.
+    pub reign: Term,
+    /// How many grants there were in it, this one included.
+    pub number: u64,
+}
+
+impl GrantId {
+    /// The fencing token that goes with it: it grows from grant to grant, and from reign to reign. Nobody reigns
+    /// so often that there are no more; one who says so may have no later tokens, but stops nobody.
+    pub fn token(self, reigns: Reigns) -> Token {
+        Token(self.reign.number().saturating_mul(reigns.grants()).saturating_add(self.number))
+    }
+}
+
+/// People see its token.
+impl Debug for GrantId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.token(Reigns::Counted).fmt(f)
+    }
+}
+
 /// Where a participant stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -36,8 +63,8 @@ pub enum Place {
     Inside {
         /// By the grant of this ticket,
         ticket: Ticket,
-        /// with this token.
-        token: Token,
+        /// which is this one.
+        grant: GrantId,
     },
 }
 
@@ -49,12 +76,12 @@ pub enum LockMessage {
     /// [`Outdated`](LockMessage::Outdated) if a later reign is known.
     Ask {
         /// The new reign.
-        reign: u64,
+        reign: Term,
     },
     /// "I am here, and I obey." When all are known, the coordinator grants.
     Here {
         /// The reign it answers.
-        reign: u64,
+        reign: Term,
         /// The latest ticket of the sender.
         ticket: Ticket,
         /// Where it stands.
@@ -63,29 +90,29 @@ pub enum LockMessage {
     /// "There has been a later reign." Whoever still leads begins a later one yet.
     Outdated {
         /// The latest known.
-        reign: u64,
+        reign: Term,
     },
     /// "Let me in." Answered by [`Grant`](LockMessage::Grant) when it is my turn.
     Request {
         /// The reign the sender obeys.
-        reign: u64,
+        reign: Term,
         /// The wish.
         ticket: Ticket,
     },
     /// "Go in." Answered by [`Release`](LockMessage::Release) after leaving.
     Grant {
         /// The reign of the sender.
-        reign: u64,
+        reign: Term,
         /// The wish that is granted.
         ticket: Ticket,
-        /// To be shown to the resource.
-        token: Token,
+        /// Which grant it is.
+        grant: GrantId,
     },
     /// "I am outside, as far as this ticket and all before it go." Answered by
     /// [`Released`](LockMessage::Released).
     Release {
         /// The reign the sender obeys.
-        reign: u64,
+        reign: Term,
         /// The ticket.
         ticket: Ticket,
     },
@@ -98,16 +125,16 @@ pub enum LockMessage {
     /// to be inside.
     Renew {
         /// The reign the sender obeys.
-        reign: u64,
+        reign: Term,
         /// A new ticket: the new lease runs from when it was made.
         ticket: Ticket,
         /// By which grant it is inside.
-        token: Token,
+        grant: GrantId,
     },
     /// "Stay."
     Renewed {
         /// The reign of the sender.
-        reign: u64,
+        reign: Term,
         /// The ticket whose lease counts now.
         ticket: Ticket,
     },
@@ -122,7 +149,7 @@ impl Debug for LockMessage {
             LockMessage::Here { place: Place::Inside { .. }, .. } => f.write_str("Here(inside)"),
             LockMessage::Outdated { reign } => write!(f, "Outdated #{reign}"),
             LockMessage::Request { ticket, .. } => write!(f, "Request({ticket:?})"),
-            LockMessage::Grant { token, .. } => write!(f, "Grant({token:?})"),
+            LockMessage::Grant { grant, .. } => write!(f, "Grant({grant:?})"),
             LockMessage::Release { ticket, .. } => write!(f, "Release({ticket:?})"),
             LockMessage::Released { ticket } => write!(f, "Released({ticket:?})"),
             LockMessage::Renew { ticket, .. } => write!(f, "Renew({ticket:?})"),
@@ -179,11 +206,11 @@ pub enum Timer<T> {
     /// When the lease of whatever is granted on this ticket is over.
     LeaseOver(Ticket),
     /// When the coordinator may take this grant back.
-    Reclaim(Token),
+    Reclaim(GrantId),
     /// When every lease of an earlier reign is over.
     Grace {
         /// In which reign.
-        reign: u64,
+        reign: Term,
     },
     /// When the holder asks to stay.
     Renew,
@@ -196,8 +223,37 @@ impl<T: Debug> Debug for Timer<T> {
             Timer::Retry => f.write_str("Retry"),
             Timer::Renew => f.write_str("Renew"),
             Timer::LeaseOver(ticket) => write!(f, "LeaseOver({ticket:?})"),
-            Timer::Reclaim(token) => write!(f, "Reclaim({token:?})"),
+            Timer::Reclaim(grant) => write!(f, "Reclaim({grant:?})"),
             Timer::Grace { reign } => write!(f, "Grace({reign})"),
+        }
+    }
+}
+
+impl LockMessage {
+    pub(super) fn visit_reigns(&mut self, visit: &mut dyn FnMut(&mut Term)) {
+        match self {
+            LockMessage::Ask { reign }
+            | LockMessage::Outdated { reign }
+            | LockMessage::Request { reign, .. }
+            | LockMessage::Release { reign, .. }
+            | LockMessage::Renewed { reign, .. } => visit(reign),
+            LockMessage::Here { reign, place, .. } => {
+                visit(reign);
+                place.visit_reigns(visit);
+            }
+            LockMessage::Grant { reign, grant, .. } | LockMessage::Renew { reign, grant, .. } => {
+                visit(reign);
+                visit(&mut grant.reign);
+            }
+            LockMessage::Released { .. } => {}
+        }
+    }
+}
+
+impl Place {
+    pub(super) fn visit_reigns(&mut self, visit: &mut dyn FnMut(&mut Term)) {
+        if let Place::Inside { grant, .. } = self {
+            visit(&mut grant.reign);
         }
     }
 }

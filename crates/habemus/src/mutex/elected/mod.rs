@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use super::{Command, Mutex};
 use crate::election::{self, Election};
+use crate::term::{Sort, Term, TermInvariant, TermPart};
 use crate::topology::Complete;
 use crate::{Address, Context, Process, Said, Step, Suspicion, System};
 
@@ -28,7 +29,7 @@ mod participant;
 mod tests;
 
 pub use borrowing::{Standing, memory};
-pub use message::{LockMessage, Message, Place, Ticket, Timer};
+pub use message::{GrantId, LockMessage, Message, Place, Ticket, Timer};
 pub use office::Office;
 
 /// The rules, or deliberately broken ones.
@@ -110,14 +111,14 @@ impl<E: Process> Config<E> {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Reign {
     /// Its number; 0 before the first.
-    pub number: u64,
+    pub number: Term,
     /// Who coordinates.
     pub coordinator: Address,
 }
 
 impl Default for Reign {
     fn default() -> Self {
-        Reign { number: 0, coordinator: Address(0) }
+        Reign { number: Term::ZERO, coordinator: Address(0) }
     }
 }
 
@@ -195,7 +196,7 @@ impl<E: Process<Problem = Election>> Process for Elected<E> {
             office: None,
         };
         process.remember(cx);
-        if process.reign.number > 0 && process.reign.coordinator != cx.me() {
+        if process.reign.number > Term::ZERO && process.reign.coordinator != cx.me() {
             // I am outside, whatever I was before; perhaps nobody has noticed that I was away.
             process.release(cx);
         }
@@ -222,7 +223,7 @@ impl<E: Process<Problem = Election>> Process for Elected<E> {
             Timer::Retry => self.on_retry(cx),
             Timer::Renew => self.on_renewal_due(cx),
             Timer::LeaseOver(ticket) => self.on_lease_over(ticket, cx),
-            Timer::Reclaim(token) => self.on_reclaim(token, cx),
+            Timer::Reclaim(grant) => self.on_reclaim(grant, cx),
             Timer::Grace { reign } => self.on_grace_over(reign, cx),
         }
     }
@@ -269,8 +270,8 @@ impl<E: Process<Problem = Election>> Elected<E> {
             }
             LockMessage::Request { reign, ticket } if reign == present => self.on_request(from, ticket, cx),
             LockMessage::Release { reign, ticket } if reign == present => self.on_release(from, ticket, cx),
-            LockMessage::Renew { reign, ticket, token } if reign == present => {
-                self.on_renew(from, ticket, token, cx);
+            LockMessage::Renew { reign, ticket, grant } if reign == present => {
+                self.on_renew(from, ticket, grant, cx);
             }
             LockMessage::Renewed { reign, ticket } if reign == present => self.on_renewed(ticket, cx),
             // It has missed that I coordinate now.
@@ -282,9 +283,9 @@ impl<E: Process<Problem = Election>> Elected<E> {
             LockMessage::Outdated { reign }
                 if self.leads && reign >= present && cx.config().reigns == Reigns::Counted =>
             {
-                self.begin_reign(reign + 1, cx);
+                self.begin_reign_after(reign, cx);
             }
-            LockMessage::Grant { reign, ticket, token } => self.on_grant(from, reign, ticket, token, cx),
+            LockMessage::Grant { reign, ticket, grant } => self.on_grant(from, reign, ticket, grant, cx),
             LockMessage::Released { ticket } if self.unreleased == Some(ticket) => {
                 self.unreleased = None;
                 self.rest_if_answered(cx);
@@ -302,8 +303,10 @@ impl<E: Process<Problem = Election>> Elected<E> {
                 self.leads = true;
                 if self.office.is_none() {
                     match cx.config().reigns {
-                        Reigns::Counted => self.begin_reign(self.reign.number + 1, cx),
-                        Reigns::Terms if term > self.reign.number => self.begin_reign(term, cx),
+                        Reigns::Counted => self.begin_reign_after(self.reign.number, cx),
+                        Reigns::Terms if Term::of(term) > self.reign.number => {
+                            self.begin_reign(Term::of(term), cx);
+                        }
                         // There has been a later one: I have not heard yet that I lead no longer.
                         Reigns::Terms => {}
                     }
@@ -320,7 +323,7 @@ impl<E: Process<Problem = Election>> Elected<E> {
     /// A coordinator that lost its office without losing its leadership takes it again, in a new reign.
     fn reign_again(&mut self, cx: &mut Context<'_, Self>) {
         if self.leads && self.office.is_none() && cx.config().reigns == Reigns::Counted {
-            self.begin_reign(self.reign.number + 1, cx);
+            self.begin_reign_after(self.reign.number, cx);
         }
     }
 
@@ -356,6 +359,41 @@ impl<E: Process<Problem = Election>> Elected<E> {
             self.on_lock_message(to, message, cx);
         } else {
             cx.send(to, Message::Lock(message));
+        }
+    }
+}
+
+/// What is counted here: reigns. The election has sorts of its own.
+const REIGN: Sort = Sort(7);
+
+/// Of the numbers of reigns only matters which is later, as long as no token is made of them.
+impl<E: TermInvariant<Problem = Election>> TermInvariant for Elected<E> {
+    fn visit_terms(part: TermPart<'_, Self>, visit: &mut dyn FnMut(Sort, &mut Term)) {
+        match part {
+            TermPart::Process(process) => {
+                E::visit_terms(TermPart::Process(&mut process.election), visit);
+                E::visit_terms(TermPart::Stable(&mut process.stored), visit);
+                let mut visit = |reign: &mut Term| visit(REIGN, reign);
+                visit(&mut process.reign.number);
+                process.place.visit_reigns(&mut visit);
+                let holders = process.office.iter_mut().flat_map(|office| office.holders.values_mut());
+                holders.for_each(|(_, grant)| visit(&mut grant.reign));
+            }
+            TermPart::Message(Message::Election(message)) => {
+                E::visit_terms(TermPart::Message(message), visit);
+            }
+            TermPart::Message(Message::Lock(message)) => {
+                message.visit_reigns(&mut |reign| visit(REIGN, reign));
+            }
+            TermPart::Timer(Timer::Election(timer)) => E::visit_terms(TermPart::Timer(timer), visit),
+            TermPart::Timer(Timer::Reclaim(GrantId { reign, .. }) | Timer::Grace { reign }) => {
+                visit(REIGN, reign);
+            }
+            TermPart::Timer(Timer::Retry | Timer::Renew | Timer::LeaseOver(_)) => {}
+            TermPart::Stable(memory) => {
+                E::visit_terms(TermPart::Stable(&mut memory.election), visit);
+                visit(REIGN, &mut memory.reign.number);
+            }
         }
     }
 }

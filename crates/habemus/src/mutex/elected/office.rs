@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::message::{LockMessage, Place, Ticket, Timer};
+use super::message::{GrantId, LockMessage, Place, Ticket, Timer};
 use super::{Elected, Reign, Reigns, Variant};
 use crate::election::Election;
 use crate::election::majority::is_majority;
-use crate::mutex::Token;
+use crate::term::Term;
 use crate::{Address, Context, Process, Suspicion};
 
 /// What a coordinator knows.
@@ -22,14 +22,14 @@ pub struct Office {
     /// How many grants there were.
     pub given: u64,
     /// Who is inside or may be: one, unless a mistake of the past shows two.
-    pub holders: BTreeMap<Address, (Ticket, Token)>,
+    pub holders: BTreeMap<Address, (Ticket, GrantId)>,
     /// Who waits.
     pub queue: VecDeque<(Address, Ticket)>,
 }
 
 impl<E: Process<Problem = Election>> Elected<E> {
     /// The election has made me the leader, or I was told of a reign that is later than mine.
-    pub(super) fn begin_reign(&mut self, number: u64, cx: &mut Context<'_, Self>) {
+    pub(super) fn begin_reign(&mut self, number: Term, cx: &mut Context<'_, Self>) {
         self.obey(Reign { number, coordinator: cx.me() }, cx);
         self.office = Some(Office::default());
         let reign = self.reign.number;
@@ -44,6 +44,13 @@ impl<E: Process<Problem = Election>> Elected<E> {
         self.try_again_later(cx);
     }
 
+    /// Begins the reign after one that is known. After the last there is none; nobody gets so far.
+    pub(super) fn begin_reign_after(&mut self, reign: Term, cx: &mut Context<'_, Self>) {
+        if let Some(next) = reign.next() {
+            self.begin_reign(next, cx);
+        }
+    }
+
     pub(super) fn on_here(
         &mut self,
         from: Address,
@@ -51,6 +58,10 @@ impl<E: Process<Problem = Election>> Elected<E> {
         place: Place,
         cx: &mut Context<'_, Self>,
     ) {
+        if cx.config().lease.is_none() && self.suspected.contains(&from) {
+            // It has died since, and would hold for ever what it is granted. If it is trusted again, it is asked again.
+            return;
+        }
         let Some(office) = &mut self.office else { return };
         if !office.answered.insert(from) {
             return;
@@ -58,10 +69,10 @@ impl<E: Process<Problem = Election>> Elected<E> {
         match place {
             Place::Outside => {}
             Place::Waiting => office.queue.push_back((from, ticket)),
-            Place::Inside { ticket, token } => {
-                office.holders.insert(from, (ticket, token));
+            Place::Inside { ticket, grant } => {
+                office.holders.insert(from, (ticket, grant));
                 if let Some(after) = cx.config().reclaim_after() {
-                    cx.set_timer(Timer::Reclaim(token), after);
+                    cx.set_timer(Timer::Reclaim(grant), after);
                 }
             }
         }
@@ -78,9 +89,9 @@ impl<E: Process<Problem = Election>> Elected<E> {
             return;
         }
         match office.holders.get(&from) {
-            Some(&(granted, token)) => {
+            Some(&(granted, grant)) => {
                 // The grant was lost, or the release was: the answer tells.
-                self.tell(from, LockMessage::Grant { reign, ticket: granted, token }, cx);
+                self.tell(from, LockMessage::Grant { reign, ticket: granted, grant }, cx);
             }
             None => {
                 match office.queue.iter_mut().find(|(waiting, _)| *waiting == from) {
@@ -95,11 +106,11 @@ impl<E: Process<Problem = Election>> Elected<E> {
     pub(super) fn on_release(&mut self, from: Address, ticket: Ticket, cx: &mut Context<'_, Self>) {
         let Some(office) = &mut self.office else { return };
         office.queue.retain(|&(waiting, known)| waiting != from || known > ticket);
-        if let Some((_, token)) = office.holders.get(&from).copied().filter(|(granted, _)| *granted <= ticket)
+        if let Some((_, grant)) = office.holders.get(&from).copied().filter(|(granted, _)| *granted <= ticket)
         {
             office.holders.remove(&from);
             if cx.config().lease.is_some() {
-                cx.cancel_timer(Timer::Reclaim(token));
+                cx.cancel_timer(Timer::Reclaim(grant));
             }
         }
         self.tell(from, LockMessage::Released { ticket }, cx);
@@ -111,7 +122,7 @@ impl<E: Process<Problem = Election>> Elected<E> {
         &mut self,
         from: Address,
         ticket: Ticket,
-        token: Token,
+        grant: GrantId,
         cx: &mut Context<'_, Self>,
     ) {
         let reign = self.reign.number;
@@ -121,24 +132,24 @@ impl<E: Process<Problem = Election>> Elected<E> {
             return;
         }
         // Who is not known to be inside is not told so: its lease ends by itself.
-        let Some((granted, _)) = office.holders.get_mut(&from).filter(|(_, held)| *held == token) else {
+        let Some((granted, _)) = office.holders.get_mut(&from).filter(|(_, held)| *held == grant) else {
             return;
         };
         *granted = ticket.max(*granted);
         if let Some(after) = cx.config().reclaim_after() {
-            cx.set_timer(Timer::Reclaim(token), after);
+            cx.set_timer(Timer::Reclaim(grant), after);
         }
         self.tell(from, LockMessage::Renewed { reign, ticket }, cx);
     }
 
     /// A lease is over, and with it the holder's own belief that it is inside.
-    pub(super) fn on_reclaim(&mut self, token: Token, cx: &mut Context<'_, Self>) {
+    pub(super) fn on_reclaim(&mut self, grant: GrantId, cx: &mut Context<'_, Self>) {
         let Some(office) = &mut self.office else { return };
-        office.holders.retain(|_, (_, held)| *held != token);
+        office.holders.retain(|_, (_, held)| *held != grant);
         self.grant_next(cx);
     }
 
-    pub(super) fn on_grace_over(&mut self, reign: u64, cx: &mut Context<'_, Self>) {
+    pub(super) fn on_grace_over(&mut self, reign: Term, cx: &mut Context<'_, Self>) {
         if let Some(office) = self.office.as_mut().filter(|_| self.reign.number == reign) {
             office.grace_over = true;
             self.grant_next(cx);
@@ -197,19 +208,18 @@ impl<E: Process<Problem = Election>> Elected<E> {
         if office.given + 1 >= grants {
             // Tokens must not run into those of the next reign.
             if reigns == Reigns::Counted {
-                self.begin_reign(self.reign.number + 1, cx);
+                self.begin_reign_after(self.reign.number, cx);
             }
             return;
         }
         office.given += 1;
         let reign = self.reign.number;
-        // Nobody reigns so often; one who says so may have no later tokens, but stops nobody.
-        let token = Token(reign.saturating_mul(grants).saturating_add(office.given));
-        office.holders.insert(next, (ticket, token));
+        let grant = GrantId { reign, number: office.given };
+        office.holders.insert(next, (ticket, grant));
         if let Some(after) = cx.config().reclaim_after() {
-            cx.set_timer(Timer::Reclaim(token), after);
+            cx.set_timer(Timer::Reclaim(grant), after);
         }
-        self.tell(next, LockMessage::Grant { reign, ticket, token }, cx);
+        self.tell(next, LockMessage::Grant { reign, ticket, grant }, cx);
     }
 
     /// Whether nobody can be inside that the coordinator does not know of. Who answers is known; who is dead is not

@@ -1,9 +1,10 @@
 //! The rules of everybody, the coordinator included: to want to enter, and to obey the latest reign.
 
-use super::message::{LockMessage, Place, Ticket, Timer};
+use super::message::{GrantId, LockMessage, Place, Ticket, Timer};
 use super::{Elected, Reign, Variant};
 use crate::election::{Command as Elect, Election};
-use crate::mutex::{Command, Output, Token};
+use crate::mutex::{Command, Output};
+use crate::term::Term;
 use crate::{Address, Context, Process};
 
 impl<E: Process<Problem = Election>> Elected<E> {
@@ -25,19 +26,32 @@ impl<E: Process<Problem = Election>> Elected<E> {
     }
 
     /// Asks with a new ticket. Its lease runs from now: earlier than from any grant of it.
-    pub(super) fn request(&mut self, cx: &mut Context<'_, Self>) {
+    fn request(&mut self, cx: &mut Context<'_, Self>) {
         self.ticket.number += 1;
-        let (reign, ticket) = (self.reign.number, self.ticket);
         if let Some(lease) = cx.config().lease {
-            cx.set_timer(Timer::LeaseOver(ticket), lease);
+            cx.set_timer(Timer::LeaseOver(self.ticket), lease);
         }
-        if reign > 0 {
+        self.say_request(cx);
+    }
+
+    /// Asks once more. A wish keeps its ticket for as long as it may, and that is for ever where there is no
+    /// lease.
+    pub(super) fn request_again(&mut self, cx: &mut Context<'_, Self>) {
+        match cx.config().lease {
+            Some(_) => self.request(cx),
+            None => self.say_request(cx),
+        }
+    }
+
+    fn say_request(&mut self, cx: &mut Context<'_, Self>) {
+        let (reign, ticket) = (self.reign.number, self.ticket);
+        if reign > Term::ZERO {
             self.tell(self.reign.coordinator, LockMessage::Request { reign, ticket }, cx);
         }
     }
 
     /// A new coordinator asks where I am.
-    pub(super) fn on_ask(&mut self, from: Address, reign: u64, cx: &mut Context<'_, Self>) {
+    pub(super) fn on_ask(&mut self, from: Address, reign: Term, cx: &mut Context<'_, Self>) {
         let asked = Reign { number: reign, coordinator: from };
         if reign < self.reign.number || (reign == self.reign.number && asked != self.reign) {
             self.tell(from, LockMessage::Outdated { reign: self.reign.number }, cx);
@@ -68,17 +82,19 @@ impl<E: Process<Problem = Election>> Elected<E> {
     pub(super) fn on_grant(
         &mut self,
         from: Address,
-        reign: u64,
+        reign: Term,
         ticket: Ticket,
-        token: Token,
+        grant: GrantId,
         cx: &mut Context<'_, Self>,
     ) {
         match self.place {
             // It is said twice.
-            Place::Inside { ticket: mine, token: held } if mine == ticket || held == token => {}
+            Place::Inside { ticket: mine, grant: held } if mine == ticket || held == grant => {}
             Place::Waiting if reign == self.reign.number && self.is_valid(ticket) => {
-                self.place = Place::Inside { ticket, token };
-                cx.output(Output::Entered { token: cx.config().fencing.then_some(token) });
+                self.place = Place::Inside { ticket, grant };
+                let config = cx.config();
+                let token = config.fencing.then(|| grant.token(config.reigns));
+                cx.output(Output::Entered { token });
                 if let Some(after) = cx.config().renew_after() {
                     cx.set_timer(Timer::Renew, after);
                 }
@@ -105,20 +121,20 @@ impl<E: Process<Problem = Election>> Elected<E> {
 
     /// Asks to stay, with a new ticket. Its lease runs from now, if it is renewed.
     pub(super) fn on_renewal_due(&mut self, cx: &mut Context<'_, Self>) {
-        let (Place::Inside { token, .. }, Some(lease)) = (self.place, cx.config().lease) else { return };
+        let (Place::Inside { grant, .. }, Some(lease)) = (self.place, cx.config().lease) else { return };
         self.ticket.number += 1;
         let (reign, ticket) = (self.reign.number, self.ticket);
         cx.set_timer(Timer::LeaseOver(ticket), lease);
         if let Some(after) = cx.config().renew_after() {
             cx.set_timer(Timer::Renew, after);
         }
-        self.tell(self.reign.coordinator, LockMessage::Renew { reign, ticket, token }, cx);
+        self.tell(self.reign.coordinator, LockMessage::Renew { reign, ticket, grant }, cx);
     }
 
     pub(super) fn on_renewed(&mut self, ticket: Ticket, cx: &mut Context<'_, Self>) {
-        let Place::Inside { ticket: mine, token } = self.place else { return };
+        let Place::Inside { ticket: mine, grant } = self.place else { return };
         if ticket > mine && self.is_valid(ticket) {
-            self.place = Place::Inside { ticket, token };
+            self.place = Place::Inside { ticket, grant };
             cx.cancel_timer(Timer::LeaseOver(mine));
         }
     }
@@ -155,7 +171,7 @@ impl<E: Process<Problem = Election>> Elected<E> {
         self.reign_again(cx);
         self.say_release(cx);
         if self.place == Place::Waiting {
-            self.request(cx);
+            self.request_again(cx);
         }
         self.ask_again(cx);
         self.try_again_later(cx);

@@ -57,16 +57,25 @@ fn said(step: &Step<Elected<Bully>>) -> Vec<(Address, LockMessage)> {
     step.effects.iter().filter_map(of_lock).collect()
 }
 
+fn term(number: u64) -> Term {
+    Term::of(number)
+}
+
+/// The grant with this token.
+fn grant(token: u64) -> GrantId {
+    GrantId { reign: term(token / 1_000_000), number: token % 1_000_000 }
+}
+
 fn ticket(number: u64) -> Ticket {
     Ticket { incarnation: 0, number }
 }
 
 fn here(reign: u64, place: Place) -> Message<bully::Message> {
-    lock(LockMessage::Here { reign, ticket: ticket(1), place })
+    lock(LockMessage::Here { reign: term(reign), ticket: ticket(1), place })
 }
 
 fn request(number: u64) -> Message<bully::Message> {
-    lock(LockMessage::Request { reign: 1, ticket: ticket(number) })
+    lock(LockMessage::Request { reign: term(1), ticket: ticket(number) })
 }
 
 /// The best process, in office, with nobody inside.
@@ -75,7 +84,7 @@ fn coordinator() -> Harness<Elected<Bully>> {
     let asked = best.command(Command::Acquire);
     assert_eq!(
         said(&asked),
-        [(FIRST, LockMessage::Ask { reign: 1 }), (SECOND, LockMessage::Ask { reign: 1 })]
+        [(FIRST, LockMessage::Ask { reign: term(1) }), (SECOND, LockMessage::Ask { reign: term(1) })]
     );
     best.message(FIRST, here(1, Place::Outside));
     let entered = best.message(SECOND, here(1, Place::Outside));
@@ -96,10 +105,10 @@ fn a_new_coordinator_grants_nothing_until_everybody_has_said_where_it_stands() {
 fn whoever_is_inside_stays_so_under_the_new_coordinator() {
     let mut best = process(BEST);
     best.command(Command::Acquire);
-    let inside = Place::Inside { ticket: ticket(1), token: Token(7) };
+    let inside = Place::Inside { ticket: ticket(1), grant: grant(7) };
     best.message(FIRST, here(1, inside));
     assert_eq!(best.message(SECOND, here(1, Place::Outside)).outputs(), [], "1 is inside");
-    let released = best.message(FIRST, lock(LockMessage::Release { reign: 1, ticket: ticket(1) }));
+    let released = best.message(FIRST, lock(LockMessage::Release { reign: term(1), ticket: ticket(1) }));
     assert_eq!(released.outputs(), [Output::Entered { token: Some(Token(1_000_001)) }]);
 }
 
@@ -110,25 +119,25 @@ fn those_who_wait_are_not_forgotten_when_the_coordinator_changes() {
     best.command(Command::Acquire);
     best.message(FIRST, here(1, Place::Waiting));
     let left = best.command(Command::Release);
-    let granted = LockMessage::Grant { reign: 1, ticket: ticket(1), token: Token(1_000_002) };
+    let granted = LockMessage::Grant { reign: term(1), ticket: ticket(1), grant: grant(1_000_002) };
     assert_eq!(said(&left), [(FIRST, granted)]);
 }
 
 #[test]
 fn a_coordinator_grants_in_the_order_of_the_requests_one_at_a_time() {
     let mut best = coordinator();
-    let first = LockMessage::Grant { reign: 1, ticket: ticket(1), token: Token(1_000_002) };
-    let second = LockMessage::Grant { reign: 1, ticket: ticket(1), token: Token(1_000_003) };
+    let first = LockMessage::Grant { reign: term(1), ticket: ticket(1), grant: grant(1_000_002) };
+    let second = LockMessage::Grant { reign: term(1), ticket: ticket(1), grant: grant(1_000_003) };
     assert_eq!(said(&best.message(FIRST, request(1))), [(FIRST, first)]);
     assert_eq!(said(&best.message(SECOND, request(1))), []);
-    let step = best.message(FIRST, lock(LockMessage::Release { reign: 1, ticket: ticket(1) }));
+    let step = best.message(FIRST, lock(LockMessage::Release { reign: term(1), ticket: ticket(1) }));
     assert_eq!(said(&step), [(FIRST, LockMessage::Released { ticket: ticket(1) }), (SECOND, second)]);
 }
 
 #[test]
 fn a_request_that_is_made_again_is_granted_once() {
     let mut best = coordinator();
-    let grant = LockMessage::Grant { reign: 1, ticket: ticket(1), token: Token(1_000_002) };
+    let grant = LockMessage::Grant { reign: term(1), ticket: ticket(1), grant: grant(1_000_002) };
     assert_eq!(said(&best.message(FIRST, request(1))), [(FIRST, grant)]);
     assert_eq!(
         said(&best.message(FIRST, request(2))),
@@ -143,8 +152,22 @@ fn the_dead_hold_nothing_if_the_detector_is_believed() {
     best.message(FIRST, request(1));
     best.message(SECOND, request(1));
     let step = best.suspicion(Suspicion::Suspect(FIRST));
-    let granted = LockMessage::Grant { reign: 1, ticket: ticket(1), token: Token(1_000_003) };
+    let granted = LockMessage::Grant { reign: term(1), ticket: ticket(1), grant: grant(1_000_003) };
     assert!(said(&step).contains(&(SECOND, granted)), "{step:?}");
+}
+
+#[test]
+fn what_the_dead_have_said_before_is_not_heeded_until_they_are_trusted_again() {
+    let mut best = process(BEST);
+    best.command(Command::Acquire);
+    best.suspicion(Suspicion::Suspect(SECOND));
+    best.message(SECOND, here(1, Place::Waiting));
+    assert_eq!(best.message(FIRST, here(1, Place::Outside)).outputs().len(), 1);
+    assert_eq!(said(&best.command(Command::Release)), [], "nothing is granted to the dead");
+    let ask = LockMessage::Ask { reign: term(1) };
+    assert!(said(&best.suspicion(Suspicion::Restore(SECOND))).contains(&(SECOND, ask)));
+    let step = best.message(SECOND, here(1, Place::Waiting));
+    assert_eq!(said(&step).len(), 1, "it waits for its turn, and that is now: {step:?}");
 }
 
 #[test]
@@ -155,8 +178,8 @@ fn with_a_lease_the_dead_hold_until_it_is_over() {
     best.message(SECOND, here(1, Place::Waiting));
     best.command(Command::Release);
     assert_eq!(said(&best.suspicion(Suspicion::Suspect(FIRST))), []);
-    let granted = LockMessage::Grant { reign: 1, ticket: ticket(1), token: Token(1_000_003) };
-    let step = best.timer(Timer::Reclaim(Token(1_000_002)));
+    let granted = LockMessage::Grant { reign: term(1), ticket: ticket(1), grant: grant(1_000_003) };
+    let step = best.timer(Timer::Reclaim(grant(1_000_002)));
     assert_eq!(said(&step), [(SECOND, granted)]);
 }
 
@@ -165,58 +188,59 @@ fn with_a_majority_the_silent_are_waited_for_until_their_leases_are_over() {
     let mut best = leased(BEST, true);
     best.command(Command::Acquire);
     assert_eq!(best.message(FIRST, here(1, Place::Outside)).outputs(), [], "2 may be inside");
-    assert_eq!(best.timer(Timer::Grace { reign: 1 }).outputs().len(), 1);
+    assert_eq!(best.timer(Timer::Grace { reign: term(1) }).outputs().len(), 1);
 }
 
 #[test]
 fn a_participant_obeys_the_latest_reign_and_stores_it_before_it_answers() {
     let mut p = process(FIRST);
     p.command(Command::Acquire);
-    let step = p.message(BEST, lock(LockMessage::Ask { reign: 3 }));
+    let step = p.message(BEST, lock(LockMessage::Ask { reign: term(3) }));
     let place = Place::Waiting;
-    assert_eq!(said(&step), [(BEST, LockMessage::Here { reign: 3, ticket: ticket(1), place })]);
-    assert_eq!(step.persist.map(|memory| memory.reign), Some(Reign { number: 3, coordinator: BEST }));
-    let late = p.message(SECOND, lock(LockMessage::Ask { reign: 2 }));
-    assert_eq!(said(&late), [(SECOND, LockMessage::Outdated { reign: 3 })]);
+    assert_eq!(said(&step), [(BEST, LockMessage::Here { reign: term(3), ticket: ticket(1), place })]);
+    assert_eq!(step.persist.map(|memory| memory.reign), Some(Reign { number: term(3), coordinator: BEST }));
+    let late = p.message(SECOND, lock(LockMessage::Ask { reign: term(2) }));
+    assert_eq!(said(&late), [(SECOND, LockMessage::Outdated { reign: term(3) })]);
     // A grant of a reign that is over is no grant.
-    let grant = LockMessage::Grant { reign: 2, ticket: ticket(1), token: Token(2_000_001) };
+    let grant = LockMessage::Grant { reign: term(2), ticket: ticket(1), grant: grant(2_000_001) };
     let refused = p.message(SECOND, lock(grant));
     assert_eq!(refused.outputs(), []);
-    assert_eq!(said(&refused), [(SECOND, LockMessage::Release { reign: 2, ticket: ticket(1) })]);
+    assert_eq!(said(&refused), [(SECOND, LockMessage::Release { reign: term(2), ticket: ticket(1) })]);
 }
 
 #[test]
 fn a_leader_that_hears_of_a_later_reign_begins_one_after_it() {
     let mut best = coordinator();
-    let step = best.message(FIRST, lock(LockMessage::Outdated { reign: 8 }));
-    let ask = LockMessage::Ask { reign: 9 };
+    let step = best.message(FIRST, lock(LockMessage::Outdated { reign: term(8) }));
+    let ask = LockMessage::Ask { reign: term(9) };
     assert_eq!(said(&step), [(FIRST, ask), (SECOND, ask)]);
 }
 
 #[test]
 fn a_lease_runs_from_the_request_and_ends_the_visit() {
     let mut p = leased(FIRST, true);
-    p.message(BEST, lock(LockMessage::Ask { reign: 1 }));
+    p.message(BEST, lock(LockMessage::Ask { reign: term(1) }));
     let asked = p.command(Command::Acquire);
     let timer = Effect::SetTimer { timer: Timer::LeaseOver(ticket(1)), after: LEASE.into() };
     assert!(asked.effects.contains(&timer), "{asked:?}");
-    p.message(BEST, lock(LockMessage::Grant { reign: 1, ticket: ticket(1), token: Token(1) }));
+    p.message(BEST, lock(LockMessage::Grant { reign: term(1), ticket: ticket(1), grant: grant(1) }));
     assert_eq!(p.timer(Timer::LeaseOver(ticket(1))).outputs(), [Output::Left]);
 }
 
 #[test]
 fn a_grant_whose_lease_is_over_is_refused() {
     let mut p = leased(FIRST, true);
-    p.message(BEST, lock(LockMessage::Ask { reign: 1 }));
+    p.message(BEST, lock(LockMessage::Ask { reign: term(1) }));
     p.command(Command::Acquire);
     p.timer(Timer::LeaseOver(ticket(1)));
-    let late = p.message(BEST, lock(LockMessage::Grant { reign: 1, ticket: ticket(1), token: Token(1) }));
+    let late =
+        p.message(BEST, lock(LockMessage::Grant { reign: term(1), ticket: ticket(1), grant: grant(1) }));
     assert_eq!(late.outputs(), []);
 }
 
 #[test]
 fn one_that_comes_back_says_that_it_is_outside() {
-    let reign = Reign { number: 4, coordinator: BEST };
+    let reign = Reign { number: term(4), coordinator: BEST };
     let memory = Memory { election: Default::default(), incarnation: 2, reign };
     let back = Harness::<Elected<Bully>>::recovered(
         Complete::new(3),
@@ -225,7 +249,7 @@ fn one_that_comes_back_says_that_it_is_outside() {
         FIRST,
         Some(memory),
     );
-    let release = LockMessage::Release { reign: 4, ticket: Ticket { incarnation: 3, number: 0 } };
+    let release = LockMessage::Release { reign: term(4), ticket: Ticket { incarnation: 3, number: 0 } };
     assert!(said(back.started()).contains(&(BEST, release)), "{:?}", back.started());
     assert_eq!(back.started().persist.as_ref().map(|memory| memory.incarnation), Some(3));
 }
@@ -233,19 +257,30 @@ fn one_that_comes_back_says_that_it_is_outside() {
 #[test]
 fn what_is_not_answered_is_said_again() {
     let mut p = process(FIRST);
-    p.message(BEST, lock(LockMessage::Ask { reign: 1 }));
+    p.message(BEST, lock(LockMessage::Ask { reign: term(1) }));
     p.command(Command::Acquire);
     let again = p.timer(Timer::Retry);
-    assert_eq!(said(&again), [(BEST, LockMessage::Request { reign: 1, ticket: ticket(2) })]);
+    assert_eq!(said(&again), [(BEST, LockMessage::Request { reign: term(1), ticket: ticket(1) })]);
+}
+
+#[test]
+fn with_a_lease_it_is_said_again_with_a_new_ticket_whose_lease_runs_from_then() {
+    let mut p = leased(FIRST, true);
+    p.message(BEST, lock(LockMessage::Ask { reign: term(1) }));
+    p.command(Command::Acquire);
+    let again = p.timer(Timer::Retry);
+    assert_eq!(said(&again), [(BEST, LockMessage::Request { reign: term(1), ticket: ticket(2) })]);
+    let lease = Effect::SetTimer { timer: Timer::LeaseOver(ticket(2)), after: LEASE.into() };
+    assert!(again.effects.contains(&lease), "{again:?}");
 }
 
 #[test]
 fn who_is_owed_nothing_does_not_ask_again() {
     let mut p = process(FIRST);
-    p.message(BEST, lock(LockMessage::Ask { reign: 1 }));
+    p.message(BEST, lock(LockMessage::Ask { reign: term(1) }));
     p.command(Command::Acquire);
     let rests = Effect::CancelTimer(Timer::Retry);
-    let grant = LockMessage::Grant { reign: 1, ticket: ticket(1), token: Token(1_000_001) };
+    let grant = LockMessage::Grant { reign: term(1), ticket: ticket(1), grant: grant(1_000_001) };
     assert!(p.message(BEST, lock(grant)).effects.contains(&rests));
     p.command(Command::Release);
     let released = p.message(BEST, lock(LockMessage::Released { ticket: ticket(1) }));
@@ -255,15 +290,15 @@ fn who_is_owed_nothing_does_not_ask_again() {
 #[test]
 fn a_holder_asks_to_stay_and_its_lease_runs_from_when_it_asked() {
     let mut p = renewing(FIRST);
-    p.message(BEST, lock(LockMessage::Ask { reign: 1 }));
+    p.message(BEST, lock(LockMessage::Ask { reign: term(1) }));
     p.command(Command::Acquire);
-    let token = Token(1_000_001);
-    p.message(BEST, lock(LockMessage::Grant { reign: 1, ticket: ticket(1), token }));
+    let grant = grant(1_000_001);
+    p.message(BEST, lock(LockMessage::Grant { reign: term(1), ticket: ticket(1), grant }));
     let asked = p.timer(Timer::Renew);
-    assert_eq!(said(&asked), [(BEST, LockMessage::Renew { reign: 1, ticket: ticket(2), token })]);
+    assert_eq!(said(&asked), [(BEST, LockMessage::Renew { reign: term(1), ticket: ticket(2), grant })]);
     let lease = Effect::SetTimer { timer: Timer::LeaseOver(ticket(2)), after: LEASE.into() };
     assert!(asked.effects.contains(&lease), "{asked:?}");
-    let renewed = p.message(BEST, lock(LockMessage::Renewed { reign: 1, ticket: ticket(2) }));
+    let renewed = p.message(BEST, lock(LockMessage::Renewed { reign: term(1), ticket: ticket(2) }));
     assert_eq!(renewed.effects, [Effect::CancelTimer(Timer::LeaseOver(ticket(1)))]);
     assert!(p.timer(Timer::LeaseOver(ticket(1))).outputs().is_empty());
     assert_eq!(p.timer(Timer::LeaseOver(ticket(2))).outputs(), [Output::Left]);
@@ -272,13 +307,13 @@ fn a_holder_asks_to_stay_and_its_lease_runs_from_when_it_asked() {
 #[test]
 fn a_renewal_that_comes_after_the_end_of_its_own_lease_or_of_another_reign_renews_nothing() {
     for late in [
-        LockMessage::Renewed { reign: 1, ticket: ticket(2) },
-        LockMessage::Renewed { reign: 9, ticket: ticket(3) },
+        LockMessage::Renewed { reign: term(1), ticket: ticket(2) },
+        LockMessage::Renewed { reign: term(9), ticket: ticket(3) },
     ] {
         let mut p = renewing(FIRST);
-        p.message(BEST, lock(LockMessage::Ask { reign: 1 }));
+        p.message(BEST, lock(LockMessage::Ask { reign: term(1) }));
         p.command(Command::Acquire);
-        p.message(BEST, lock(LockMessage::Grant { reign: 1, ticket: ticket(1), token: Token(7) }));
+        p.message(BEST, lock(LockMessage::Grant { reign: term(1), ticket: ticket(1), grant: grant(7) }));
         p.timer(Timer::Renew);
         p.timer(Timer::Renew);
         p.timer(Timer::LeaseOver(ticket(2)));
@@ -291,30 +326,30 @@ fn a_renewal_that_comes_after_the_end_of_its_own_lease_or_of_another_reign_renew
 fn a_coordinator_lets_stay_whom_it_knows_to_be_inside_and_nobody_else() {
     let mut best = renewing(BEST);
     best.command(Command::Acquire);
-    let token = Token(7);
-    best.message(FIRST, here(1, Place::Inside { ticket: ticket(1), token }));
+    let grant = grant(7);
+    best.message(FIRST, here(1, Place::Inside { ticket: ticket(1), grant }));
     best.message(SECOND, here(1, Place::Outside));
-    let renew = |number| lock(LockMessage::Renew { reign: 1, ticket: ticket(number), token });
+    let renew = |number| lock(LockMessage::Renew { reign: term(1), ticket: ticket(number), grant });
     let step = best.message(FIRST, renew(2));
-    assert_eq!(said(&step), [(FIRST, LockMessage::Renewed { reign: 1, ticket: ticket(2) })]);
+    assert_eq!(said(&step), [(FIRST, LockMessage::Renewed { reign: term(1), ticket: ticket(2) })]);
     let after = LEASE + LEASE / 4;
-    let watch = Effect::SetTimer { timer: Timer::Reclaim(token), after: after.into() };
+    let watch = Effect::SetTimer { timer: Timer::Reclaim(grant), after: after.into() };
     assert!(step.effects.contains(&watch), "{step:?}");
     assert_eq!(said(&best.message(SECOND, renew(2))), []);
-    best.timer(Timer::Reclaim(token));
+    best.timer(Timer::Reclaim(grant));
     assert_eq!(said(&best.message(FIRST, renew(3))), [], "its permission was taken back");
 }
 
 #[test]
 fn a_holder_tells_a_new_coordinator_at_once_that_it_wants_to_stay() {
     let mut p = renewing(FIRST);
-    p.message(BEST, lock(LockMessage::Ask { reign: 1 }));
+    p.message(BEST, lock(LockMessage::Ask { reign: term(1) }));
     p.command(Command::Acquire);
-    let token = Token(7);
-    p.message(BEST, lock(LockMessage::Grant { reign: 1, ticket: ticket(1), token }));
-    let step = p.message(SECOND, lock(LockMessage::Ask { reign: 2 }));
-    let place = Place::Inside { ticket: ticket(1), token };
-    let here = LockMessage::Here { reign: 2, ticket: ticket(1), place };
-    let renew = LockMessage::Renew { reign: 2, ticket: ticket(2), token };
+    let grant = grant(7);
+    p.message(BEST, lock(LockMessage::Grant { reign: term(1), ticket: ticket(1), grant }));
+    let step = p.message(SECOND, lock(LockMessage::Ask { reign: term(2) }));
+    let place = Place::Inside { ticket: ticket(1), grant };
+    let here = LockMessage::Here { reign: term(2), ticket: ticket(1), place };
+    let renew = LockMessage::Renew { reign: term(2), ticket: ticket(2), grant };
     assert_eq!(said(&step), [(SECOND, here), (SECOND, renew)]);
 }
