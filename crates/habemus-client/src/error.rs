@@ -21,7 +21,7 @@ pub enum ClientError {
     #[error("the certificates cannot be used: {0}")]
     Certificates(String),
     /// The service does not answer, or does not do it.
-    #[error("the service refuses: {} ({:?})", .0.message(), .0.code())]
+    #[error("the service {}: {} ({:?})", how(.0), .0.message(), .0.code())]
     Refused(Box<Status>),
     /// etcd counts sessions in seconds.
     #[error("this service counts sessions in whole seconds, as etcd does: ask for one of a second or more")]
@@ -45,6 +45,15 @@ pub enum ClientError {
     Nonsense(&'static str),
 }
 
+/// What has a cause on this side was not said by the service: the connection broke, or there was none.
+fn broke(status: &Status) -> bool {
+    std::error::Error::source(status).is_some() || status.message().contains("transport error")
+}
+
+fn how(status: &Status) -> &'static str {
+    if broke(status) { "cannot be reached" } else { "refuses" }
+}
+
 impl From<Status> for ClientError {
     fn from(status: Status) -> ClientError {
         ClientError::Refused(Box::new(status))
@@ -59,10 +68,7 @@ impl ClientError {
             ClientError::Refused(status) => {
                 let is_away =
                     matches!(status.code(), Code::Unavailable | Code::DeadlineExceeded | Code::Cancelled);
-                // What has a cause on this side was not said by the service: the connection broke.
-                let broke = std::error::Error::source(&**status).is_some()
-                    || status.message().contains("transport error");
-                is_away || (broke && matches!(status.code(), Code::Unknown | Code::Internal))
+                is_away || (broke(status) && matches!(status.code(), Code::Unknown | Code::Internal))
             }
             _ => false,
         }

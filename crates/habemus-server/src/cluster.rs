@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use habemus_etcd::etcdserverpb as rpc;
 use habemus_replica::{Change, Member, MemberId, Unanswered};
+use habemus_store::Revision;
 use tonic::{Request, Response, Status};
 
 use crate::endpoint::Endpoint;
@@ -15,8 +16,9 @@ use crate::status::Refused;
 /// How often it is tried to give a new member its vote.
 const PROMOTION: Duration = Duration::from_millis(250);
 
-/// How long a change may wait for the one before it.
+/// How often a change is tried that must wait for the one before it, or for a leader, and how long it waits each time.
 const ATTEMPTS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// etcd's members.
 pub(crate) struct Cluster {
@@ -27,11 +29,11 @@ pub(crate) struct Cluster {
 
 type Members = Vec<(MemberId, Member)>;
 
-/// The addresses in URLs.
+/// The addresses in URLs; how members speak to each other is the members' affair, so a scheme may be left out.
 fn addresses(urls: &[String]) -> Result<Vec<String>, Status> {
     let bad = || Status::invalid_argument("etcdserver: given member URLs are invalid");
     let address = |url: &String| {
-        let address = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")).ok_or_else(bad)?;
+        let address = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")).unwrap_or(url);
         address.parse::<Endpoint>().map(String::from).map_err(|_| bad())
     };
     let addresses = urls.iter().map(address).collect::<Result<Vec<_>, _>>()?;
@@ -55,9 +57,9 @@ impl Cluster {
     }
 
     async fn members(&self, freshness: Freshness) -> Result<(Members, rpc::ResponseHeader), Refused> {
-        let look = |view: &View<'_>| (view.members(), view.store.revision());
-        let (members, revision) = self.handle.look(freshness, look).await?;
-        Ok((members, self.handle.header(revision)))
+        let members = self.handle.look(freshness, |view: &View<'_>| view.members()).await?;
+        // Members have no part in revisions, so etcd tells none here.
+        Ok((members, self.handle.header(Revision(0))))
     }
 
     async fn known(&self, id: MemberId) -> Result<Member, Status> {
@@ -66,13 +68,26 @@ impl Cluster {
         known.map(|(_, member)| member).ok_or_else(|| Status::not_found("etcdserver: member not found"))
     }
 
-    /// Changes the membership, after the change that may be under way, and says who belongs to it then.
+    /// Whether this is the removal of somebody who is no member any more.
+    async fn has_gone(&self, change: &Change) -> Result<bool, Status> {
+        let (members, _) = self.members(Freshness::Local).await?;
+        Ok(is_removal(change) && members.iter().all(|(id, _)| *id != change.member()))
+    }
+
+    /// Changes the membership, after the change that may be under way, and says who belongs to it then. A leader that is to
+    /// be removed lets another one lead first, which is asked then.
     async fn change(&self, change: Change) -> Result<(Vec<rpc::Member>, rpc::ResponseHeader), Status> {
         for attempt in 1.. {
+            let is_last = attempt >= ATTEMPTS;
             match self.handle.change(change.clone()).await {
                 Ok(()) => break,
-                Err(Refused::Unanswered(Unanswered::Unchangeable)) if attempt < ATTEMPTS => {
-                    tokio::time::sleep(Duration::from_millis(50)).await;
+                // Nobody comes back, so it is no matter who has removed it.
+                Err(Refused::Unanswered(_)) if self.has_gone(&change).await? => break,
+                Err(Refused::Unanswered(Unanswered::Unknown)) if !is_last && is_removal(&change) => {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                Err(Refused::Unanswered(Unanswered::Unchangeable | Unanswered::NoLeader)) if !is_last => {
+                    tokio::time::sleep(PAUSE).await;
                 }
                 Err(Refused::Unanswered(Unanswered::Unchangeable)) => {
                     return Err(match change {
@@ -88,6 +103,10 @@ impl Cluster {
         let (members, header) = self.members(Freshness::Local).await?;
         Ok((members.into_iter().map(|member| self.to_wire(member)).collect(), header))
     }
+}
+
+fn is_removal(change: &Change) -> bool {
+    matches!(change, Change::Remove(_))
 }
 
 /// Gives a new member its vote as soon as it has caught up.

@@ -1,7 +1,7 @@
 //! What a member is told at its start: by options, by the environment, or by a file, in this order.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
@@ -35,8 +35,11 @@ use crate::tls::{TlsFiles, Wants};
       --trusted-ca-file certs/ca.pem --client-cert-auth
       clients elsewhere, with TLS and certificates of their own; the files are read again when they change
 
-A configuration file has the options' names: name = \"a\", cluster = [\"a=127.0.0.1:2380\", …].
-Beyond loopback addresses habemusd listens with TLS only, unless it is told --insecure-beyond-loopback.
+A configuration file has the options' names: name = \"a\", cluster =
+[\"a=127.0.0.1:2380\", …]. All that is wrong in it is told at once.
+
+Beyond loopback addresses habemusd listens with TLS only, unless it is told
+--insecure-beyond-loopback.
 
 Exit codes:
   0  stopped as told
@@ -128,7 +131,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "REVISIONS", requires = "restore")]
     #[serde(skip)]
     restore_skip: Option<u64>,
-    /// Check all of it, and start nothing
+    /// Check all of it, show it as a file that says the same, and start nothing
     #[arg(long)]
     #[serde(skip)]
     check: bool,
@@ -149,6 +152,7 @@ pub(crate) struct Config {
     pub(crate) advertise: Option<SocketAddr>,
     pub(crate) tls: Option<TlsFiles>,
     pub(crate) peer_tls: Option<TlsFiles>,
+    pub(crate) is_insecure_beyond_loopback: bool,
     pub(crate) check: bool,
     pub(crate) restore: Option<Restore>,
 }
@@ -180,45 +184,55 @@ impl Config {
     /// What this member was told.
     ///
     /// # Errors
-    /// If it makes no sense; says what to write instead.
+    /// Everything that makes no sense, a line for each, with what to write instead.
     pub(crate) fn new(given: Arguments) -> Result<Config, String> {
-        let file = given.config.as_deref().map_or(Ok(Arguments::default()), read)?;
+        let file = given.config.as_deref().map_or(Ok(Arguments::default()), habemus_settings::read)?;
         let name = given.name.or(file.name);
         let listen = given.listen.or(file.listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 2379)));
+        let mut wrong = Vec::new();
         let origin = origin(
             name.as_deref(),
             given.cluster.or(file.cluster),
             given.join.or(file.join),
             given.peer.or(file.peer),
-        )?;
+        );
+        // What is beside it can only be judged if it is clear.
+        let is_clear = origin.is_ok();
+        let origin = origin.unwrap_or_else(|why| noted(&mut wrong, why, Origin::Alone));
         let tls = client_files(
             given.cert_file.or(file.cert_file),
             given.key_file.or(file.key_file),
             given.trusted_ca_file.or(file.trusted_ca_file),
             given.client_crl_file.or(file.client_crl_file),
             given.client_cert_auth || file.client_cert_auth,
-        )?;
+        );
+        let has_tls = !matches!(tls, Ok(None));
+        let tls = tls.unwrap_or_else(|why| noted(&mut wrong, why, None));
         let peer_tls = peer_files(
             given.peer_cert_file.or(file.peer_cert_file),
             given.peer_key_file.or(file.peer_key_file),
             given.peer_trusted_ca_file.or(file.peer_trusted_ca_file),
-        )?;
+        );
+        let has_peer_tls = !matches!(peer_tls, Ok(None));
+        let peer_tls = peer_tls.unwrap_or_else(|why| noted(&mut wrong, why, None));
         let advertise = given.advertise.or(file.advertise);
         let listen_peer = given.listen_peer.or(file.listen_peer);
-        if listen_peer.is_some() && origin == Origin::Alone {
-            return Err(
+        if listen_peer.is_some() && is_clear && origin == Origin::Alone {
+            wrong.push(
                 "--listen-peer is for a member among others: say with --cluster or --join who they are"
                     .to_owned(),
             );
         }
-        if !(given.insecure_beyond_loopback || file.insecure_beyond_loopback) {
-            check_beyond(tls.is_none().then_some(listen.into()), "--cert-file and --key-file")?;
+        let is_insecure_beyond_loopback = given.insecure_beyond_loopback || file.insecure_beyond_loopback;
+        if !is_insecure_beyond_loopback {
+            let clients = (!has_tls).then_some(listen.into());
+            wrong.extend(beyond(clients, "--cert-file and --key-file"));
             let listen_peer = listen_peer.map(Endpoint::from);
-            let peers = origin.endpoints().chain(listen_peer).filter(|_| peer_tls.is_none());
-            check_beyond(peers, "--peer-cert-file, --peer-key-file and --peer-trusted-ca-file")?;
+            let peers = origin.endpoints().chain(listen_peer).filter(|_| !has_peer_tls);
+            wrong.extend(beyond(peers, "--peer-cert-file, --peer-key-file and --peer-trusted-ca-file"));
         }
         if advertise.is_none() && listen.ip().is_unspecified() {
-            return Err(format!(
+            wrong.push(format!(
                 "clients cannot reach anybody at {listen}: say with --advertise where they reach this member"
             ));
         }
@@ -237,9 +251,14 @@ impl Config {
                 .map_or(usual.greeting, Duration::from_secs),
         };
         if limits.connections == 0 || limits.rate == 0 || limits.greeting.is_zero() {
-            return Err("--max-connections, --max-rate and --greeting-seconds must be more than 0: with \
-                        nothing nobody could be served"
-                .to_owned());
+            wrong.push(
+                "--max-connections, --max-rate and --greeting-seconds must be more than 0: with nothing \
+                 nobody could be served"
+                    .to_owned(),
+            );
+        }
+        if !wrong.is_empty() {
+            return Err(wrong.join("\n"));
         }
         let data = given.data.or(file.data).unwrap_or_else(|| PathBuf::from("habemus-data"));
         let skip = given.restore_skip.unwrap_or(SKIP);
@@ -255,6 +274,7 @@ impl Config {
             advertise,
             tls,
             peer_tls,
+            is_insecure_beyond_loopback,
             check: given.check,
             restore,
         })
@@ -262,15 +282,19 @@ impl Config {
 }
 
 /// Refuses addresses that strangers may reach, if there is nothing to keep them out.
-fn check_beyond(endpoints: impl IntoIterator<Item = Endpoint>, mend: &str) -> Result<(), String> {
-    match endpoints.into_iter().find(|endpoint| !endpoint.is_loopback()) {
-        None => Ok(()),
-        Some(endpoint) => Err(format!(
-            "{endpoint} is no loopback address, and without TLS whoever reaches it can read and change \
-             everything: give {mend} (`habemusctl certs` makes them), or use 127.0.0.1. If that is what you \
-             want, say --insecure-beyond-loopback"
-        )),
-    }
+fn beyond(endpoints: impl IntoIterator<Item = Endpoint>, mend: &str) -> Option<String> {
+    let endpoint = endpoints.into_iter().find(|endpoint| !endpoint.is_loopback())?;
+    Some(format!(
+        "{endpoint} is no loopback address, and without TLS whoever reaches it can read and change \
+         everything: give {mend} (`habemusctl certs` makes them), or use 127.0.0.1. If that is what you \
+         want, say --insecure-beyond-loopback"
+    ))
+}
+
+/// Takes note of what is wrong, and goes on with something that is not.
+fn noted<T>(wrong: &mut Vec<String>, why: String, instead: T) -> T {
+    wrong.push(why);
+    instead
 }
 
 fn client_files(
@@ -308,12 +332,6 @@ fn peer_files(
                   --peer-trusted-ca-file: each shows its own, and looks at the others'"
             .to_owned()),
     }
-}
-
-fn read(path: &Path) -> Result<Arguments, String> {
-    let tell = |error: &dyn ToString| format!("{}: {}", path.display(), error.to_string().trim_end());
-    let text = std::fs::read_to_string(path).map_err(|error| tell(&error))?;
-    toml::from_str(&text).map_err(|error| tell(&error))
 }
 
 fn origin(
@@ -371,6 +389,14 @@ fn first_members(cluster: &[String]) -> Result<Names, String> {
 }
 
 impl Origin {
+    /// The first members, if it says who they are.
+    pub(crate) fn names(&self) -> Option<&Names> {
+        match self {
+            Origin::First(names) => Some(names),
+            Origin::Alone | Origin::Added { .. } => None,
+        }
+    }
+
     fn endpoints(&self) -> impl Iterator<Item = Endpoint> {
         let all: Vec<Endpoint> = match self {
             Origin::Alone => Vec::new(),
@@ -383,6 +409,8 @@ impl Origin {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn config(arguments: &[&str]) -> Result<Config, String> {
@@ -428,6 +456,9 @@ mod tests {
         assert!(refused(&["--peer-cert-file", "a"]).contains("--peer-trusted-ca-file"));
         assert!(refused(&["--peer", "127.0.0.1:1"]).contains("--join"));
         assert!(refused(&["--join", "127.0.0.1:1"]).contains("--peer"));
+        let five = ["--cert-file", "a", "--peer-key-file", "b", "--max-rate", "0", "--cluster", "a=here"];
+        let told = refused(&[&five[..], &["--listen", "0.0.0.0:1", "--listen-peer", "127.0.0.1:2"]].concat());
+        assert_eq!(told.lines().count(), 5, "each once, and none that follows from another: {told}");
     }
 
     #[test]

@@ -9,7 +9,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -22,6 +23,7 @@ use tokio::time::{Sleep, sleep, timeout};
 use tonic::Status;
 use tonic::codegen::Service;
 
+use crate::deadline::{self, Language};
 use crate::gateway;
 use crate::limits::{self, Allowance, Budget, Limits, Metered, raise_open_files};
 use crate::tls::{Tls, common_name};
@@ -66,7 +68,8 @@ impl Door {
                         let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
                         let allowance = Arc::new(Allowance::new(limits, Arc::clone(&all)));
                         let guest = Guest {
-                            limits, allowance, routes: routes.clone(), tokens: tokens.clone(), shown: Shown(None) };
+                            limits, allowance, routes: routes.clone(), tokens: tokens.clone(), shown: Shown(None),
+                            has_tls: self.tls.is_some() };
                         let (tls, stopping, present) = (self.tls.clone(), stopping.clone(), present.clone());
                         tokio::spawn(async move {
                             attend(stream, tls, guest, stopping).await;
@@ -97,46 +100,71 @@ struct Guest {
     routes: Router,
     tokens: Tokens,
     shown: Shown,
+    has_tls: bool,
 }
 
 impl Guest {
     async fn answer(mut self, mut request: hyper::Request<Incoming>) -> Result<Response, Infallible> {
-        if !is_at_home(request.headers()) {
+        if !is_at_home(&request, self.has_tls) {
             let why = Status::permission_denied("a page of somebody else's may not ask this member");
             return Ok(gateway::refusal(StatusCode::FORBIDDEN, &why));
         }
+        let language = language(request.headers());
         if !self.allowance.take() {
-            return Ok(too_much(&request));
+            return Ok(too_much(language));
         }
+        let time = match deadline::asked(request.headers()) {
+            Ok(time) => time,
+            Err(why) => return Ok(language.refuse(StatusCode::BAD_REQUEST, &why)),
+        };
         if let Some(author) = self.tokens.author(request.headers(), &self.shown).await {
             request.extensions_mut().insert(author);
         }
         let (parts, body) = request.into_parts();
-        match Metered::new(body, parts.uri.path(), self.allowance) {
-            Some(body) => self.routes.call(hyper::Request::from_parts(parts, body)).await,
-            None => Ok(too_much(&hyper::Request::from_parts(parts, ()))),
+        let Some(body) = Metered::new(body, parts.uri.path(), self.allowance) else {
+            return Ok(too_much(language));
+        };
+        let answer = self.routes.call(hyper::Request::from_parts(parts, body));
+        match time {
+            None => answer.await,
+            Some(time) => deadline::keep(time, language, answer).await,
         }
     }
 }
 
-/// Says that it is too much, in the language in which it was asked.
-fn too_much<B>(request: &hyper::Request<B>) -> Response {
-    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+fn language(headers: &HeaderMap) -> Language {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     match kind.is_some_and(|kind| kind.starts_with("application/grpc")) {
-        true => limits::too_many().into_http(),
-        false => gateway::refusal(StatusCode::TOO_MANY_REQUESTS, &limits::too_many()),
+        true => Language::Grpc,
+        false => Language::Json,
     }
 }
 
+/// Says that it is too much, in the language in which it was asked.
+fn too_much(language: Language) -> Response {
+    language.refuse(StatusCode::TOO_MANY_REQUESTS, &limits::too_many())
+}
+
 /// Whether a request was not sent by a page that a browser has from elsewhere: without it any page could ask a member on
-/// its reader's own machine. A page of the member's own is asked for by address, for names can be made to point here.
-fn is_at_home(headers: &HeaderMap) -> bool {
-    let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or_default());
-    let Some(origin) = text(header::ORIGIN) else { return true };
-    let Some(host) = text(header::HOST) else { return false };
+/// its reader's own machine. A page of the member's own is asked for by address, for names can be made to point here;
+/// with TLS, no name can that is not in the certificate.
+fn is_at_home<B>(request: &hyper::Request<B>, has_tls: bool) -> bool {
+    let Some(origin) = request.headers().get(header::ORIGIN) else { return true };
+    let (origin, host) = (origin.to_str().unwrap_or_default(), host(request));
+    (has_tls || is_address(request)) && origin.split_once("://").is_some_and(|(_, from)| from == host)
+}
+
+/// Whether a request names the member by an address, or as this machine.
+pub(crate) fn is_address<B>(request: &hyper::Request<B>) -> bool {
+    let host = host(request);
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    let is_address = name == "localhost" || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
-    is_address && origin.split_once("://").is_some_and(|(_, from)| from == host)
+    name == "localhost" || name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
+}
+
+/// By which name a member is asked: by HTTP/2 it stands in the address that is asked for.
+fn host<B>(request: &hyper::Request<B>) -> &str {
+    let told = request.headers().get(header::HOST).map(|host| host.to_str().unwrap_or_default());
+    told.or_else(|| request.uri().authority().map(Authority::as_str)).unwrap_or_default()
 }
 
 async fn attend(stream: TcpStream, tls: Option<Arc<Tls>>, guest: Guest, stopping: watch::Receiver<bool>) {
@@ -248,16 +276,18 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Prompt<S> {
 
 #[cfg(test)]
 mod tests {
+    use hyper::http::request::Builder;
+
     use super::*;
 
     #[test]
     fn only_pages_of_the_member_itself_may_ask() {
-        let asked = |pairs: &[(&'static str, &str)]| {
-            let pairs = pairs.iter().map(|(name, value)| {
-                (name.parse().expect("it is a name"), value.parse().expect("it is a text"))
-            });
-            is_at_home(&pairs.collect())
+        let asks = |uri: &str, pairs: &[(&'static str, &str)], has_tls| {
+            let with = |request: Builder, (name, value): &(&'static str, &str)| request.header(*name, *value);
+            let request = pairs.iter().fold(hyper::Request::builder().uri(uri), with);
+            is_at_home(&request.body(()).expect("it is a request"), has_tls)
         };
+        let asked = |pairs: &[(&'static str, &str)]| asks("/v1/locks", pairs, false);
         assert!(asked(&[]) && asked(&[("host", "anything")]), "no browser has sent it");
         assert!(asked(&[("host", "127.0.0.1:2379"), ("origin", "http://127.0.0.1:2379")]));
         assert!(asked(&[("host", "localhost:2379"), ("origin", "http://localhost:2379")]));
@@ -266,5 +296,9 @@ mod tests {
         assert!(!asked(&[("host", "evil.example:2379"), ("origin", "http://evil.example:2379")]));
         assert!(!asked(&[("host", "127.0.0.1:2379"), ("origin", "null")]));
         assert!(!asked(&[("origin", "http://127.0.0.1:2379")]));
+        let by_name = [("origin", "https://db1.example")];
+        assert!(asks("https://db1.example/v1/locks", &by_name, true), "a browser says so by HTTP/2");
+        assert!(!asks("https://db1.example/v1/locks", &by_name, false), "names can be made to point here");
+        assert!(!asks("https://db1.example/v1/locks", &[("origin", "https://evil.example")], true));
     }
 }

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use habemus_replica::{Change, Effect, Member, MemberId, PeerMessage, Replica, RequestId, Role, Unanswered};
+use habemus_replica::{
+    Change, Effect, Member, MemberId, PeerMessage, Replica, RequestId, Role, StoredSnapshot, Unanswered,
+};
 use habemus_store::{Applied, Author, ClusterTime, Command, Revision, Store};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::admin::chronicle::{Chronicle, Why};
 use crate::clock;
 use crate::metrics::Metrics;
 use crate::peers::Peers;
@@ -44,8 +47,12 @@ pub(crate) enum Input {
     Change(Change, oneshot::Sender<Result<(), Refused>>),
     /// Another member says this.
     Peer(MemberId, PeerMessage),
+    /// Another member says nothing more: its connection broke.
+    Gone(MemberId),
     /// Everything up to this write is durable.
     Persisted(u64),
+    /// A snapshot for those who are behind is written down.
+    Offer(StoredSnapshot),
     /// Somebody else shall lead.
     MoveLeader(MemberId),
 }
@@ -67,6 +74,7 @@ pub(crate) struct View<'a> {
     pub(crate) store: &'a Store,
     pub(crate) replica: &'a Replica,
     pub(crate) quota: &'a Quota,
+    pub(crate) chronicle: &'a Chronicle,
     /// What time it is in the cluster, as far as this member knows.
     pub(crate) now: ClusterTime,
 }
@@ -86,12 +94,16 @@ pub(crate) struct Engine {
     roles: watch::Sender<Role>,
     metrics: Metrics,
     next_number: u64,
-    proposed: BTreeMap<RequestId, oneshot::Sender<Result<Applied, Refused>>>,
+    /// Who waits for what was proposed, and since when.
+    proposed: BTreeMap<RequestId, (Duration, oneshot::Sender<Result<Applied, Refused>>)>,
     changing: BTreeMap<RequestId, oneshot::Sender<Result<(), Refused>>>,
     reading: BTreeMap<RequestId, Look>,
     /// The request by which history is being compacted.
     compacting: Option<RequestId>,
     ages: Ages,
+    chronicle: Chronicle,
+    /// Whose connection broke, since somebody leads or nobody does.
+    broke: Option<MemberId>,
     wakers: Wakers,
     waiting: BTreeMap<Bytes, Vec<(Revision, oneshot::Sender<Granted>)>>,
 }
@@ -108,6 +120,7 @@ impl Engine {
         life: u32,
     ) -> Engine {
         Engine {
+            chronicle: Chronicle::new(replica.id(), replica.role(), clock::now()),
             replica,
             writer,
             peers,
@@ -120,6 +133,7 @@ impl Engine {
             reading: BTreeMap::new(),
             compacting: None,
             ages: Ages::default(),
+            broke: None,
             wakers: Wakers::default(),
             waiting: BTreeMap::new(),
         }
@@ -167,10 +181,17 @@ impl Engine {
                 self.on_tick(now);
                 ticked = now;
             }
-            for effect in self.replica.flush(clock::now()) {
+            let begun = clock::now();
+            let effects = self.replica.flush(begun);
+            self.chronicle.note(&effects, clock::now());
+            let applies = effects.iter().any(|effect| matches!(effect, Effect::Applied { .. }));
+            for effect in effects {
                 self.carry_out(effect);
             }
             self.writer.flush();
+            if applies {
+                self.metrics.applied_in(clock::now().saturating_sub(begun));
+            }
         }
     }
 
@@ -215,8 +236,17 @@ impl Engine {
                     Err(why) => answer_to(answer, Err(Refused::Unanswered(why))),
                 }
             }
-            Input::Peer(from, message) => self.replica.receive(from, message, clock::now()),
+            Input::Peer(from, message) => {
+                let now = clock::now();
+                self.chronicle.hear(from, &message, now);
+                self.replica.receive(from, message, now);
+            }
+            Input::Gone(member) => {
+                self.broke = Some(member);
+                self.replica.suspect(member);
+            }
             Input::Persisted(number) => self.replica.persisted(number),
+            Input::Offer(snapshot) => self.replica.offer(&snapshot),
             Input::MoveLeader(to) => self.replica.transfer_leadership(to),
         }
     }
@@ -232,7 +262,7 @@ impl Engine {
             return answer_to(answer, Err(refused));
         }
         let request = self.number();
-        self.proposed.insert(request, answer);
+        self.proposed.insert(request, (clock::now(), answer));
         self.replica.propose(request, command);
     }
 
@@ -244,7 +274,7 @@ impl Engine {
     fn look(&self, look: Look) {
         let store = self.replica.store();
         let now = self.replica.cluster_time(clock::now()).unwrap_or(store.now());
-        look(Ok(View { store, replica: &self.replica, quota: &self.quota, now }));
+        look(Ok(View { store, replica: &self.replica, quota: &self.quota, chronicle: &self.chronicle, now }));
     }
 
     fn await_grant(&mut self, key: Bytes, token: Revision, answer: oneshot::Sender<Granted>) {
@@ -266,12 +296,14 @@ impl Engine {
             Effect::Send { to, message } => self.peers.send(to, message),
             Effect::Write(write) => self.writer.write(write),
             Effect::Snapshot(snapshot) => self.writer.compact(snapshot),
+            Effect::Offer(snapshot) => self.writer.offer(snapshot),
             Effect::Applied { request, applied, .. } => {
-                self.metrics.count(&applied);
+                self.metrics.count(&applied, self.replica.store());
                 self.tell_waiters(&applied);
                 self.wakers.wake(&applied);
                 self.end_compaction(request);
-                if let Some(answer) = request.and_then(|request| self.proposed.remove(&request)) {
+                if let Some((since, answer)) = request.and_then(|request| self.proposed.remove(&request)) {
+                    self.metrics.committed_after(clock::now().saturating_sub(since));
                     answer_to(answer, Ok(applied));
                 }
             }
@@ -286,7 +318,7 @@ impl Engine {
                 log_change(&change);
                 self.peers.follow(self.replica.members());
                 if change == Change::Remove(self.replica.id()) {
-                    self.peers.give_up("this member was removed from the cluster");
+                    self.peers.leave();
                 }
                 if let Some(answer) = request.and_then(|request| self.changing.remove(&request)) {
                     answer_to(answer, Ok(()));
@@ -296,31 +328,29 @@ impl Engine {
         }
     }
 
-    fn on_role(&self, role: Role) {
+    fn on_role(&mut self, role: Role) {
         let before = self.roles.send_replace(role);
         if role.leader.is_some() && role.leader != before.leader {
             self.metrics.leader_changes.inc();
         }
+        let term = role.term;
         match role.leader {
-            Some(leader) if role.leads => tracing::info!(term = role.term, %leader, "this member leads"),
-            Some(leader) => tracing::info!(term = role.term, %leader, "another member leads"),
-            None if before.leads => {
-                tracing::warn!(
-                    term = role.term,
-                    "leads no more: others have a later term, or no majority answers"
-                );
-            }
+            Some(leader) if role.leads => tracing::info!(term, %leader, "this member leads"),
+            Some(leader) => tracing::info!(term, %leader, "another member leads"),
             None if before.leader.is_some() => {
-                tracing::warn!(term = role.term, "nothing was heard of the leader: an election begins");
+                let broke = self.broke.is_some() && self.broke == before.leader;
+                let why = why_lost(before.leads, broke, self.chronicle.last_loss());
+                tracing::warn!(term, "{why}");
             }
-            None => tracing::info!(term = role.term, "an election goes on"),
+            None => tracing::info!(term, "an election goes on"),
         }
+        self.broke = None;
     }
 
     fn give_up(&mut self, request: RequestId, why: Unanswered) {
         self.metrics.unanswered.inc();
         self.end_compaction(Some(request));
-        if let Some(answer) = self.proposed.remove(&request) {
+        if let Some((_, answer)) = self.proposed.remove(&request) {
             answer_to(answer, Err(Refused::Unanswered(why)));
         }
         if let Some(answer) = self.changing.remove(&request) {
@@ -370,6 +400,22 @@ impl Engine {
             }
         }
         self.peers.follow(self.replica.members());
+    }
+}
+
+/// Why nobody leads any more, as far as this member knows.
+fn why_lost(led: bool, broke: bool, loss: Option<(Why, Duration)>) -> String {
+    let (why, silent) = loss.unwrap_or((Why::Silence, Duration::ZERO));
+    match (led, why) {
+        (true, Why::HandedOver) => "leads no more: it has handed over".to_owned(),
+        (true, Why::LaterTerm) => "leads no more: others have a later term".to_owned(),
+        (true, Why::Silence) => "leads no more: no majority answers".to_owned(),
+        (false, Why::HandedOver) => "the leader hands over to this member".to_owned(),
+        (false, Why::LaterTerm) => "leaves the leader: another member stands for election".to_owned(),
+        (false, Why::Silence) if broke => "the leader's connection broke: an election begins".to_owned(),
+        (false, Why::Silence) => {
+            format!("nothing was heard of the leader for {} ms: an election begins", silent.as_millis())
+        }
     }
 }
 

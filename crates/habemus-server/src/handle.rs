@@ -147,7 +147,11 @@ impl Handle {
 
     pub(crate) async fn tell(&self, input: Input) -> Result<(), Refused> {
         let way = match &input {
-            Input::Peer(..) | Input::Persisted(_) | Input::MoveLeader(_) => &self.ways.urgent,
+            Input::Peer(..)
+            | Input::Gone(_)
+            | Input::Persisted(_)
+            | Input::Offer(_)
+            | Input::MoveLeader(_) => &self.ways.urgent,
             Input::Propose(command, _) if command.is_renewal() => &self.ways.renewals,
             _ => &self.ways.clients,
         };
@@ -184,6 +188,7 @@ pub(crate) fn wire(revision: Revision) -> i64 {
 mod tests {
     use std::time::Duration;
 
+    use habemus_replica::PeerMessage;
     use habemus_store::SessionId;
 
     use super::*;
@@ -191,7 +196,7 @@ mod tests {
     #[tokio::test]
     async fn a_flood_of_requests_holds_up_neither_members_nor_renewals() {
         let ((clients, _clients), (renewals, _renewals), (urgent, _urgent)) =
-            (mpsc::channel(1), mpsc::channel(1), mpsc::channel(1));
+            (mpsc::channel(1), mpsc::channel(1), mpsc::channel(4));
         let (_roles, role) = watch::channel(Role { term: 1, leader: None, leads: false });
         let handle = Handle::new(Ways { clients, renewals, urgent }, role, 1, MemberId(1));
         let put = || Command::Put(habemus_store::Put::new("a", "b"));
@@ -201,7 +206,11 @@ mod tests {
         assert!(flood.await.is_err(), "and for no more");
         let renewal = Command::RenewSessions(vec![SessionId(1)]);
         let renewal = propose(Command::As(Author::Member, renewal.into()));
-        for input in [renewal, Input::Persisted(1)] {
+        let said = PeerMessage::Forward { term: 1, requests: Vec::new() };
+        let member = MemberId(2);
+        let urgent =
+            [Input::Peer(member, said), Input::Gone(member), Input::Persisted(1), Input::MoveLeader(member)];
+        for input in urgent.into_iter().chain([renewal]) {
             let told = tokio::time::timeout(Duration::from_secs(30), handle.tell(input)).await;
             assert!(told.is_ok_and(|told| told.is_ok()), "it has a way of its own");
         }

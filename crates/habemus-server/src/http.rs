@@ -35,7 +35,7 @@ async fn unknown(headers: HeaderMap) -> Response<Body> {
     answer(
         StatusCode::NOT_FOUND,
         "text/plain",
-        "there are /health, /ready, /metrics and /version\n".to_owned(),
+        "there are /admin, /health, /ready, /metrics and /version\n".to_owned(),
     )
 }
 

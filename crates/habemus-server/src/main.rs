@@ -1,11 +1,13 @@
 //! `habemusd`: locks, elections and sessions behind etcd's interface. One member, alone or of a cluster.
 
+mod admin;
 mod auth;
 mod check;
 mod clock;
 mod cluster;
 mod config;
 mod convert;
+mod deadline;
 mod door;
 mod election;
 mod endpoint;
@@ -28,6 +30,7 @@ mod quota;
 mod random;
 mod restore;
 mod server;
+mod settled;
 mod shown;
 mod status;
 mod tls;
@@ -50,13 +53,23 @@ async fn main() -> ExitCode {
     let config = match Config::new(Arguments::parse()) {
         Ok(config) => config,
         Err(error) => {
-            eprintln!("habemusd: {error}");
+            for line in error.lines() {
+                eprintln!("habemusd: {line}");
+            }
             return ExitCode::from(2);
         }
     };
     if config.check {
-        println!("{config:#?}");
-        return ExitCode::SUCCESS;
+        return match server::check(&config) {
+            Ok(()) => {
+                print!("{}", settled::file(&config));
+                ExitCode::SUCCESS
+            }
+            Err(error) => {
+                eprintln!("habemusd: {error}");
+                ExitCode::from(2)
+            }
+        };
     }
     if let Some(from) = &config.restore {
         return match restore::restore(&config, from) {

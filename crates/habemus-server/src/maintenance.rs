@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use habemus_etcd::etcdserverpb as rpc;
 use habemus_replica::MemberId;
-use habemus_store::{KeyRange, Range, Revision};
+use habemus_store::{Frozen, KeyRange, Range, Revision};
 use sha2::{Digest, Sha256};
 use tonic::{Request, Response, Status};
 
@@ -46,6 +46,15 @@ fn hash(view: &View<'_>, at: Option<Revision>) -> Result<u32, Refused> {
         }
     }
     Ok(hasher.finalize())
+}
+
+/// A store as a backup: as etcd's, pages and then their checksum.
+fn backup(store: &Frozen) -> Vec<u8> {
+    let mut bytes = store.to_bytes();
+    bytes.resize(bytes.len().next_multiple_of(PAGE), 0);
+    let checksum = Sha256::digest(&bytes);
+    bytes.extend_from_slice(checksum.as_slice());
+    bytes
 }
 
 #[tonic::async_trait]
@@ -140,11 +149,9 @@ impl rpc::maintenance_server::Maintenance for Maintenance {
         request: Request<rpc::SnapshotRequest>,
     ) -> Result<Response<Self::SnapshotStream>, Status> {
         self.0.of(&request).check_root().await?;
-        let mut bytes = self.0.look(Freshness::Linearizable, |view| view.store.to_bytes()).await?;
-        bytes.resize(bytes.len().next_multiple_of(PAGE), 0);
-        let checksum = Sha256::digest(&bytes);
-        bytes.extend_from_slice(checksum.as_slice());
-        let mut rest = Bytes::from(bytes);
+        let frozen = self.0.look(Freshness::Linearizable, |view| view.store.freeze()).await?;
+        let bytes = tokio::task::spawn_blocking(move || backup(&frozen)).await;
+        let mut rest = Bytes::from(bytes.map_err(|_| Status::unavailable("etcdserver: server stopped"))?);
         let parts = std::iter::from_fn(move || {
             let blob = rest.split_to(rest.len().min(PART));
             let remaining_bytes = rest.len() as u64;

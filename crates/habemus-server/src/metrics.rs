@@ -1,8 +1,9 @@
 //! What a member counts, for Prometheus.
 
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
-use habemus_store::Applied;
+use habemus_store::{Applied, Store};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::ConstGauge;
@@ -22,6 +23,9 @@ pub(crate) struct Metrics {
     applied: Counter,
     grants: Counter,
     expiries: Counter,
+    commit_seconds: Histogram,
+    apply_seconds: Histogram,
+    wait_seconds: Histogram,
     /// How long a batch takes to be durable, in seconds.
     pub(crate) write_seconds: Histogram,
 }
@@ -36,6 +40,9 @@ impl Default for Metrics {
             applied: Counter::default(),
             grants: Counter::default(),
             expiries: Counter::default(),
+            commit_seconds: Histogram::new(exponential_buckets(0.0001, 2.0, 16)),
+            apply_seconds: Histogram::new(exponential_buckets(0.00001, 2.0, 20)),
+            wait_seconds: Histogram::new(exponential_buckets(0.001, 4.0, 12)),
             write_seconds: Histogram::new(exponential_buckets(0.0001, 2.0, 16)),
         }
     }
@@ -50,6 +57,7 @@ impl Gauges {
     pub(crate) fn of(view: &View<'_>) -> Gauges {
         let (store, role) = (view.store, view.replica.role());
         let number = |count: usize| count as u64;
+        let (standing, inside) = store.queue_counts();
         let voters = view.replica.members().filter(|(_, member)| !member.learner).count();
         Gauges {
             gauges: vec![
@@ -66,6 +74,8 @@ impl Gauges {
                     "How many locks and elections somebody stands for",
                     number(store.queues().count()),
                 ),
+                ("holders", "How many are inside them", number(inside)),
+                ("waiters", "How many wait to be let in", number(standing - inside)),
                 ("voters", "How many members have a vote", number(voters)),
                 ("used_bytes", "Keys, values, history and sessions, roughly", number(Quota::used(store))),
                 ("quota_bytes", "How many of these are allowed", number(view.quota.bytes)),
@@ -75,11 +85,24 @@ impl Gauges {
 }
 
 impl Metrics {
+    /// What a client of this member asked for was applied so long after it came.
+    pub(crate) fn committed_after(&self, time: Duration) {
+        self.commit_seconds.observe(time.as_secs_f64());
+    }
+
+    /// What was committed was applied and answered in this time.
+    pub(crate) fn applied_in(&self, time: Duration) {
+        self.apply_seconds.observe(time.as_secs_f64());
+    }
+
     /// Something was applied.
-    pub(crate) fn count(&self, applied: &Applied) {
+    pub(crate) fn count(&self, applied: &Applied, store: &Store) {
         self.applied.inc();
         self.grants.inc_by(applied.queues.iter().map(|change| change.granted.len() as u64).sum());
         self.expiries.inc_by(applied.ended.len() as u64);
+        for grant in applied.queues.iter().flat_map(|change| &change.granted) {
+            self.wait_seconds.observe(store.now().0.saturating_sub(grant.since.0).as_secs_f64());
+        }
     }
 
     /// All of it, as Prometheus reads it.
@@ -108,8 +131,15 @@ impl Metrics {
         for (name, help, counter) in counters {
             registry.register(name, help, counter.clone());
         }
-        let help = "How long a batch takes to be written and synced";
-        registry.register_with_unit("write", help, Unit::Seconds, self.write_seconds.clone());
+        let histograms = [
+            ("write", "How long a batch takes to be written and synced", &self.write_seconds),
+            ("commit", "How long a command takes from its client to being applied", &self.commit_seconds),
+            ("apply", "How long it takes to apply and answer what was committed", &self.apply_seconds),
+            ("wait", "How long those who were let in stood in their queue", &self.wait_seconds),
+        ];
+        for (name, help, histogram) in histograms {
+            registry.register_with_unit(name, help, Unit::Seconds, histogram.clone());
+        }
         let mut text = String::new();
         encode(&mut text, &registry).expect("memory takes whatever is written");
         text

@@ -6,24 +6,27 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
+use habemus_journal::Extent;
 use habemus_replica::{Member, MemberId, PeerMessage};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{MissedTickBehavior, interval};
 use tokio_rustls::TlsStream;
 use tokio_util::codec::{Framed, LengthDelimitedCodec};
 use tokio_util::either::Either;
 
+use crate::admin::Account;
 use crate::endpoint::Endpoint;
 use crate::engine::{Input, View};
 use crate::handle::{Freshness, Handle};
-use crate::others::{BadDisk, Life, Others};
+use crate::others::{BadDisk, Known, Life, Others};
 use crate::parts::{MAX_FRAME, Receiving, Sending};
 use crate::tls::Tls;
 
@@ -40,8 +43,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a member waits before it tries again.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// So often a member says how far everybody's journal goes, if any of them goes further than before.
+const NEWS: Duration = Duration::from_secs(1);
+
 /// The form of what members say; whoever changes the form changes this number.
-const FORM: u32 = 2;
+const FORM: u32 = 3;
 
 type Stream = Either<TcpStream, TlsStream<TcpStream>>;
 type Connection = Framed<Stream, LengthDelimitedCodec>;
@@ -57,6 +63,8 @@ enum Opening {
     /// "I was added to your cluster, and hear the others at this address: who am I?" Answered by `YouAre` or
     /// `Unknown`.
     WhoAmI { address: String },
+    /// "What do you remember of elections?" Answered by `Account`, or by nothing if that is another member.
+    HowAreYou { cluster: u64, to: MemberId },
 }
 
 /// What an opening is answered with.
@@ -66,6 +74,16 @@ enum Reply {
     Refused(Refusal),
     YouAre(Introduction),
     Unknown,
+    Account(Account),
+}
+
+/// What follows a welcome.
+#[derive(Debug, Serialize, Deserialize)]
+enum Saying {
+    /// For the other's replica.
+    Message(PeerMessage),
+    /// What the sender knows of everybody's disk, its own included.
+    Disks(Vec<(MemberId, Known)>),
 }
 
 /// What a member that was added must know before it has learned anything.
@@ -123,41 +141,66 @@ pub(crate) struct Face {
     pub(crate) life: Life,
 }
 
+/// What a member tells the others of disks.
+#[derive(Clone)]
+pub(crate) struct Told {
+    pub(crate) face: Face,
+    /// How far the own journal goes.
+    pub(crate) extent: watch::Receiver<Extent>,
+    pub(crate) others: Arc<Others>,
+}
+
+impl Told {
+    fn disks(&self) -> Vec<(MemberId, Known)> {
+        let own = Known { life: self.face.life, written: *self.extent.borrow() };
+        self.others.all().into_iter().chain([(self.face.me, own)]).collect()
+    }
+}
+
 /// The ways to the other members.
 pub(crate) struct Peers {
-    face: Face,
+    told: Told,
     tls: Keeper,
-    fatal: mpsc::Sender<String>,
+    fatal: mpsc::Sender<End>,
     queues: BTreeMap<MemberId, (String, mpsc::Sender<PeerMessage>)>,
+}
+
+/// Why a member cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It was removed, in good order: whoever has asked it for something is still answered.
+    Removed,
+    /// Another member does not take it for what it says: it is to do nothing more.
+    Refused(String),
 }
 
 impl Peers {
     /// What makes it impossible to go on is told to `fatal`.
-    pub(crate) fn new(face: Face, tls: Keeper, fatal: mpsc::Sender<String>) -> Peers {
-        Peers { face, tls, fatal, queues: BTreeMap::new() }
+    pub(crate) fn new(told: Told, tls: Keeper, fatal: mpsc::Sender<End>) -> Peers {
+        Peers { told, tls, fatal, queues: BTreeMap::new() }
     }
 
     /// Makes connections to new members, and ends those to members that went or moved.
     pub(crate) fn follow<'a>(&mut self, members: impl Iterator<Item = (MemberId, &'a Member)>) {
         let addresses: BTreeMap<MemberId, &String> = members
-            .filter(|(id, _)| *id != self.face.me)
+            .filter(|(id, _)| *id != self.told.face.me)
             .filter_map(|(id, member)| Some((id, member.peer_addresses.first()?)))
             .collect();
         self.queues.retain(|id, (address, _)| addresses.get(id).is_some_and(|it| *it == address));
         for (id, address) in addresses {
-            let (face, tls, fatal) = (self.face, self.tls.clone(), self.fatal.clone());
+            let (told, tls, fatal) = (self.told.clone(), self.tls.clone(), self.fatal.clone());
             self.queues.entry(id).or_insert_with(|| {
                 let (queue, messages) = mpsc::channel(QUEUE);
-                tokio::spawn(speak(address.clone(), face, tls, id, messages, fatal));
+                tokio::spawn(speak(address.clone(), told, tls, id, messages, fatal));
                 (address.clone(), queue)
             });
         }
     }
 
-    /// Says why this member cannot go on.
-    pub(crate) fn give_up(&self, why: &str) {
+    /// Says that this member does not belong to the cluster any more.
+    pub(crate) fn leave(&self) {
         // If the way is full, something else has been said already.
-        drop(self.fatal.try_send(why.to_owned()));
+        drop(self.fatal.try_send(End::Removed));
     }
 
     /// Sends a message, or drops it if too many wait.
@@ -221,26 +264,26 @@ async fn open(address: &str, tls: &Keeper, opening: &Opening) -> Option<(Connect
 /// Sends messages to a member for as long as somebody has any.
 async fn speak(
     address: String,
-    face: Face,
+    disks: Told,
     tls: Keeper,
     to: MemberId,
     mut messages: mpsc::Receiver<PeerMessage>,
-    fatal: mpsc::Sender<String>,
+    fatal: mpsc::Sender<End>,
 ) {
-    let Face { cluster, me, life } = face;
+    let Face { cluster, me, life } = disks.face;
     let hello = Opening::Hello { form: FORM, cluster, from: me, to, life };
     let mut told = None;
     loop {
         match open(&address, &tls, &hello).await {
             Some((connection, Reply::Welcome)) => {
                 told = None;
-                if deliver(connection, &mut messages).await.is_none() {
+                if deliver(connection, &mut messages, &disks).await.is_none() {
                     return;
                 }
             }
             Some((_, Reply::Refused(why))) if why.is_final() => {
                 // Whoever does not listen is stopping already.
-                drop(fatal.send(format!("refused by the member at {address}: {why}")).await);
+                drop(fatal.send(End::Refused(format!("refused by the member at {address}: {why}"))).await);
                 return;
             }
             Some((_, Reply::Refused(why))) if told != Some(why) => {
@@ -259,12 +302,31 @@ async fn speak(
 }
 
 /// Sends messages until the connection breaks; `None` when there are none any more.
-async fn deliver(mut connection: Connection, messages: &mut mpsc::Receiver<PeerMessage>) -> Option<()> {
+async fn deliver(
+    mut connection: Connection,
+    messages: &mut mpsc::Receiver<PeerMessage>,
+    disks: &Told,
+) -> Option<()> {
     let mut batch = Vec::new();
     let mut sending = Sending::default();
+    let mut news = interval(NEWS);
+    news.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut said = Vec::new();
     loop {
         let count = tokio::select! {
             biased;
+            _ = news.tick() => {
+                let now = disks.disks();
+                if now != said {
+                    said.clone_from(&now);
+                    for frame in Sending::frames(encode(&Saying::Disks(now))) {
+                        if connection.send(frame).await.is_err() {
+                            return Some(());
+                        }
+                    }
+                }
+                continue;
+            }
             count = messages.recv_many(&mut batch, 256) => count,
             // The other side says nothing more: it has closed the connection.
             _ = connection.next() => return Some(()),
@@ -280,8 +342,9 @@ async fn deliver(mut connection: Connection, messages: &mut mpsc::Receiver<PeerM
             return None;
         }
         for message in batch.drain(..) {
-            let bytes = encode(&message);
-            if message.is_snapshot() {
+            let is_snapshot = message.is_snapshot();
+            let bytes = encode(&Saying::Message(message));
+            if is_snapshot {
                 sending.wait(bytes);
                 continue;
             }
@@ -302,13 +365,19 @@ struct Ear {
     tls: Keeper,
     cluster: u64,
     me: MemberId,
-    others: Mutex<Others>,
+    others: Arc<Others>,
     handle: Handle,
 }
 
 /// Takes connections of other members.
-pub(crate) async fn listen(listener: TcpListener, face: Face, tls: Keeper, others: Others, handle: Handle) {
-    let ear = Arc::new(Ear { tls, cluster: face.cluster, me: face.me, others: Mutex::new(others), handle });
+pub(crate) async fn listen(
+    listener: TcpListener,
+    face: Face,
+    tls: Keeper,
+    others: Arc<Others>,
+    handle: Handle,
+) {
+    let ear = Arc::new(Ear { tls, cluster: face.cluster, me: face.me, others, handle });
     loop {
         match listener.accept().await {
             Ok((stream, _)) => drop(tokio::spawn(Arc::clone(&ear).hear(stream))),
@@ -325,6 +394,7 @@ impl Ear {
         let opening: Opening = receive(&mut connection).await?;
         let (from, reply) = match opening {
             Opening::WhoAmI { address } => (None, self.find(address).await?),
+            Opening::HowAreYou { cluster, to } => (None, self.tell_of_itself(cluster, to).await?),
             Opening::Hello { form, cluster, from, to, life } => {
                 let refused = self.look_at(form, cluster, from, to, life).await?;
                 (Some(from), refused.map_or(Reply::Welcome, Reply::Refused))
@@ -333,11 +403,24 @@ impl Ear {
         send(&mut connection, &reply).await?;
         let from = from.filter(|_| reply == Reply::Welcome)?;
         connection.codec_mut().set_max_frame_length(MAX_FRAME);
+        let over = self.take(from, connection).await;
+        self.handle.tell(Input::Gone(from)).await.ok()?;
+        over
+    }
+
+    /// Takes what a member says who was let in.
+    async fn take(self: &Arc<Ear>, from: MemberId, mut connection: Connection) -> Option<()> {
         let mut receiving = Receiving::default();
         while let Some(Ok(frame)) = connection.next().await {
             let Some(message) = receiving.take(frame.freeze()).ok()? else { continue };
-            let message = postcard::from_bytes(&message).ok()?;
-            self.handle.tell(Input::Peer(from, message)).await.ok()?;
+            match postcard::from_bytes(&message).ok()? {
+                Saying::Message(message) => self.handle.tell(Input::Peer(from, message)).await.ok()?,
+                Saying::Disks(disks) => {
+                    let ear = Arc::clone(self);
+                    // It writes a file, and nobody waits for it.
+                    drop(tokio::task::spawn_blocking(move || ear.others.learn(disks)));
+                }
+            }
         }
         None
     }
@@ -377,11 +460,18 @@ impl Ear {
         if self.handle.look(Freshness::Local, look).await.ok()? {
             return Some(Some(Refusal::Removed));
         }
-        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(others.meet(from, life).err().map(|bad| match bad {
+        Some(self.others.meet(from, life).err().map(|bad| match bad {
             BadDisk::Other => Refusal::OtherDisk,
             BadDisk::Older => Refusal::OlderDisk,
         }))
+    }
+
+    /// What this member remembers of elections.
+    async fn tell_of_itself(&self, cluster: u64, to: MemberId) -> Option<Reply> {
+        if (cluster, to) != (self.cluster, self.me) {
+            return None;
+        }
+        self.handle.look(Freshness::Local, Account::of).await.ok().map(Reply::Account)
     }
 
     /// Who hears the others at this address.
@@ -395,6 +485,14 @@ impl Ear {
         Some(found.map_or(Reply::Unknown, |(member, members)| {
             Reply::YouAre(Introduction { cluster: self.cluster, member, members })
         }))
+    }
+}
+
+/// What a member remembers of elections, if it is the one that is meant.
+pub(crate) async fn account(address: &str, tls: &Keeper, cluster: u64, to: MemberId) -> Option<Account> {
+    match open(address, tls, &Opening::HowAreYou { cluster, to }).await? {
+        (_, Reply::Account(account)) => Some(account),
+        _ => None,
     }
 }
 
@@ -414,10 +512,11 @@ pub(crate) async fn who_am_i(
         }
     }
     let members = members.join(", ");
+    let scheme = if tls.is_some() { "https" } else { "http" };
     Err(if unknown {
         format!(
             "no member of the cluster is known by the address {address}: add it first, with \
-             `etcdctl member add NAME --learner --peer-urls=http://{address}`"
+             `etcdctl member add NAME --learner --peer-urls={scheme}://{address}`"
         )
     } else {
         format!(

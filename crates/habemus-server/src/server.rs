@@ -16,6 +16,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 use tonic::service::Routes;
 
+use crate::admin::Admin;
 use crate::config::{Config, Origin};
 use crate::door::Door;
 use crate::endpoint::Endpoint;
@@ -24,13 +25,13 @@ use crate::handle::{Freshness, Handle, Ways};
 use crate::identity::{Hexadecimal, Identity};
 use crate::metrics::Metrics;
 use crate::others::{Life, Others};
-use crate::peers::{Face, Keeper, Peers};
+use crate::peers::{End, Face, Keeper, Peers, Told};
 use crate::tls::Tls;
 use crate::tokens::Tokens;
 use crate::writer::Writer;
 use crate::{
-    auth, clock, cluster, election, gateway, http, identity, kv, lease, lock, maintenance, peers, random, v1,
-    watch as watches,
+    admin, auth, clock, cluster, election, gateway, http, identity, kv, lease, lock, maintenance, peers,
+    random, v1, watch as watches,
 };
 
 /// A message from a client is no longer than this. What is longer than a request may be is refused by a
@@ -58,14 +59,21 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     let face = Face {
         cluster: identity.cluster.0,
         me: identity.id(),
-        life: Life { disk: identity.disk, starts: identity.starts, life: Hexadecimal(random::bits()) },
+        life: Life {
+            disk: identity.disk,
+            starts: identity.starts,
+            life: Hexadecimal(random::bits()),
+            found: journal.extent(),
+        },
     };
+    let others = Arc::new(Others::read(&config.data, face.me)?);
+    let (extends, extent) = watch::channel(journal.extent());
     let mut replica = Replica::start(Settings::new(face.me, random::bits()), &recovered, clock::now())
         .map_err(|error| error.to_string())?;
     if replica.members().all(|(id, _)| id == face.me) && recovered.snapshot.is_some() {
         replica.stand_for_election();
     }
-    let (fatal, mut fatally) = mpsc::channel(1);
+    let (fatal, ended) = mpsc::channel(1);
     let (inputs, taken) = mpsc::channel(INPUTS);
     let (roles, role) = watch::channel(replica.role());
     let (urgent, first) = mpsc::channel(INPUTS);
@@ -77,15 +85,15 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
             Some(address) => listen(address).await?,
             None => listen(identity.peer.to_string()).await?,
         };
-        let others = Others::read(&config.data)?;
-        tokio::spawn(peers::listen(listener, face, keeper.clone(), others, handle.clone()));
+        tokio::spawn(peers::listen(listener, face, keeper.clone(), Arc::clone(&others), handle.clone()));
     }
     tokio::spawn(reread_when_told([tls.clone(), keeper.clone()]));
-    let mut connections = Peers::new(face, keeper, fatal);
+    let admin = Admin::new(handle.clone(), face.cluster, keeper.clone(), tls.is_some());
+    let mut connections = Peers::new(Told { face, extent, others }, keeper, fatal);
     let contacts = contacts.iter().map(|(id, member)| (*id, member));
     connections.follow(replica.members().chain(contacts));
     let metrics = Metrics::default();
-    let (writer, failed) = Writer::start(journal, urgent, metrics.clone());
+    let (writer, failed) = Writer::start(journal, urgent, metrics.clone(), extends);
     let life = u32::try_from(random::bits() >> 32).expect("thirty-two bits are left");
     let engine = Engine::new(replica, writer, connections, config.quota, roles, metrics.clone(), life);
     let engine = tokio::spawn(engine.run(first, renewed, taken));
@@ -101,10 +109,19 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     tracing::info!(name = identity.name, member = %face.me, %address, %data, "listens");
     let door = Door { listener: clients, tls, limits: config.limits };
     tokio::select! {
-        () = answer(door, handle, metrics, &config, orders) => Ok(()),
-        Some(error) = fatally.recv() => Err(error),
+        answered = answer(door, handle, metrics, admin, &config, Stop { orders, ended }) => answered,
         Ok(error) = failed => Err(format!("the disk fails, and nothing more is confirmed: {error}")),
         ended = engine => Err(format!("the engine has ended: {ended:?}")),
+    }
+}
+
+/// Looks at all that a member would need, and changes nothing.
+pub(crate) fn check(config: &Config) -> Result<(), String> {
+    config.tls.as_ref().map(Tls::for_clients).transpose()?;
+    config.peer_tls.as_ref().map(Tls::for_members).transpose()?;
+    match Identity::read(&config.data)? {
+        Some(identity) => identity.check(&config.data, config.name.as_deref(), config.origin.names()),
+        None => Ok(()),
     }
 }
 
@@ -128,11 +145,7 @@ async fn open(config: &Config, files: Files, keeper: &Keeper) -> Result<Opened, 
     let exists = Journal::exists(&files).map_err(|error| tell(&error))?;
     let mut identity = match Identity::read(data)? {
         Some(identity) => {
-            let names = match &config.origin {
-                Origin::First(names) => Some(names),
-                Origin::Alone | Origin::Added { .. } => None,
-            };
-            identity.check(data, config.name.as_deref(), names)?;
+            identity.check(data, config.name.as_deref(), config.origin.names())?;
             identity
         }
         None if exists => return Err(lost_identity(data)),
@@ -240,26 +253,53 @@ async fn announce(handle: Handle, name: String, peer: Endpoint, reached: String)
     }
 }
 
-/// Answers clients until the member is told to stop.
-async fn answer(door: Door, handle: Handle, metrics: Metrics, config: &Config, orders: Orders) {
+/// Answers clients until the member is told to stop, or does not belong to the cluster any more.
+async fn answer(
+    door: Door,
+    handle: Handle,
+    metrics: Metrics,
+    admin: Admin,
+    config: &Config,
+    stop: Stop,
+) -> Result<(), String> {
     let (stops, stopping) = watch::channel(false);
-    let routes = routes(&handle, metrics, config);
-    let stop = async {
-        orders.stop().await;
-        hand_over(&handle).await;
-        stops.send_replace(true);
-        // Whoever still watches would keep the member for ever; nothing that was answered is lost.
-        sleep(FAREWELL).await;
+    let routes = routes(&handle, metrics, admin, config);
+    let served = door.serve(routes, Tokens::new(handle.clone()), stopping);
+    tokio::pin!(served);
+    let why = tokio::select! {
+        () = &mut served => Ok(()),
+        why = stop.wait() => why,
     };
-    tokio::select! {
-        () = door.serve(routes, Tokens::new(handle.clone()), stopping) => {}
-        () = stop => {}
+    match &why {
+        Ok(()) => hand_over(&handle).await,
+        Err(End::Removed) => {}
+        Err(End::Refused(why)) => return Err(why.clone()),
     }
+    stops.send_replace(true);
+    // Whoever still watches would keep the member for ever; nothing that was answered is lost.
+    drop(timeout(FAREWELL, served).await);
     tracing::info!("stops");
+    why.map_err(|_| "this member was removed from the cluster".to_owned())
+}
+
+/// What makes a member stop.
+struct Stop {
+    orders: Orders,
+    ended: mpsc::Receiver<End>,
+}
+
+impl Stop {
+    /// Waits for an order, or until the member cannot go on.
+    async fn wait(mut self) -> Result<(), End> {
+        tokio::select! {
+            () = self.orders.stop() => Ok(()),
+            Some(end) = self.ended.recv() => Err(end),
+        }
+    }
 }
 
 /// All that is answered on the clients' port.
-fn routes(handle: &Handle, metrics: Metrics, config: &Config) -> axum::Router {
+fn routes(handle: &Handle, metrics: Metrics, admin: Admin, config: &Config) -> axum::Router {
     let handle = || handle.clone();
     let kv = etcdserverpb::kv_server::KvServer::new(kv::Kv(handle()));
     let watch = etcdserverpb::watch_server::WatchServer::new(watches::Watch(handle()));
@@ -274,7 +314,8 @@ fn routes(handle: &Handle, metrics: Metrics, config: &Config) -> axum::Router {
     let api = v1::Api(handle());
     let pages = http::pages(handle(), metrics)
         .merge(gateway::calls(&handle(), config.peer_tls.is_some()))
-        .merge(v1::pages(&api));
+        .merge(v1::pages(&api))
+        .merge(admin::pages(admin));
     Routes::from(pages)
         .add_service(kv.max_decoding_message_size(MAX_MESSAGE))
         .add_service(watch.max_decoding_message_size(WATCH_MESSAGE))

@@ -4,10 +4,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
-use habemus_journal::{Files, Journal, JournalError};
-use habemus_replica::{StoredSnapshot, Write};
+use habemus_journal::{Extent, Files, Journal, JournalError};
+use habemus_replica::{FrozenSnapshot, StoredSnapshot, Write};
 use tokio::sync::mpsc::Sender;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use crate::engine::Input;
 use crate::metrics::Metrics;
@@ -20,6 +20,7 @@ enum Job {
 /// The way to the thread that writes.
 pub(crate) struct Writer {
     jobs: mpsc::Sender<Job>,
+    engine: Sender<Input>,
     collected: Vec<Write>,
 }
 
@@ -30,16 +31,18 @@ impl Writer {
         journal: Journal<Files>,
         engine: Sender<Input>,
         metrics: Metrics,
+        extent: watch::Sender<Extent>,
     ) -> (Writer, oneshot::Receiver<JournalError>) {
         let (jobs, taken) = mpsc::channel();
         let (fails, failed) = oneshot::channel();
+        let told = engine.clone();
         thread::spawn(move || {
-            if let Err(error) = serve(journal, &taken, &engine, &metrics) {
+            if let Err(error) = serve(journal, &taken, &told, &metrics, &extent) {
                 // If nobody listens, the member is stopping.
                 drop(fails.send(error));
             }
         });
-        (Writer { jobs, collected: Vec::new() }, failed)
+        (Writer { jobs, engine, collected: Vec::new() }, failed)
     }
 
     pub(crate) fn write(&mut self, write: Write) {
@@ -54,10 +57,19 @@ impl Writer {
         }
     }
 
-    /// Puts a snapshot in the place of what it says.
-    pub(crate) fn compact(&mut self, snapshot: StoredSnapshot) {
+    /// Puts a snapshot in the place of what it says, when it is written down. With a million keys that takes a second, for
+    /// which the engine does not wait.
+    pub(crate) fn compact(&mut self, snapshot: FrozenSnapshot) {
         self.flush();
-        self.send(Job::Compact(snapshot));
+        let jobs = self.jobs.clone();
+        // Whoever does not listen any more is stopping.
+        thread::spawn(move || drop(jobs.send(Job::Compact(snapshot.to_stored()))));
+    }
+
+    /// Writes a snapshot down for those who are behind.
+    pub(crate) fn offer(&self, snapshot: FrozenSnapshot) {
+        let engine = self.engine.clone();
+        thread::spawn(move || drop(engine.blocking_send(Input::Offer(snapshot.to_stored()))));
     }
 
     fn send(&self, job: Job) {
@@ -71,6 +83,7 @@ fn serve(
     jobs: &mpsc::Receiver<Job>,
     engine: &Sender<Input>,
     metrics: &Metrics,
+    extent: &watch::Sender<Extent>,
 ) -> Result<(), JournalError> {
     let mut next = jobs.recv().ok();
     while let Some(job) = next.take() {
@@ -88,6 +101,7 @@ fn serve(
                 }
                 let begun = Instant::now();
                 journal.write(&writes)?;
+                extent.send_replace(journal.extent());
                 metrics.write_seconds.observe(begun.elapsed().as_secs_f64());
                 if let Some(last) = writes.iter().rev().find(|write| write.sync) {
                     // The engine is gone when the process stops.

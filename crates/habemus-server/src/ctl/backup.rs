@@ -21,8 +21,11 @@ use crate::options::ServiceOptions;
       a new cluster of it; `habemus restore --help` says more
 
 All that was answered before is in it. The file is written beside and renamed
-when it is complete, and has a checksum. `etcdctl snapshot save` writes the same.
-Exit codes: 0 done, 1 the file cannot be written, 125 the service could not be reached, or refused")]
+when it is complete, and has a checksum. `etcdctl snapshot save` writes the
+same.
+
+Exit codes: 0 done, 1 the file cannot be written, 125 the service could not be
+reached, or refused")]
 pub(crate) struct Backup {
     #[command(flatten)]
     service: ServiceOptions,

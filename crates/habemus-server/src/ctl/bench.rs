@@ -21,13 +21,17 @@ use crate::options::{ServiceOptions, duration};
   habemus bench --endpoints 127.0.0.1:2379,127.0.0.1:2479,127.0.0.1:2579
 
   keys       each client writes one key of its own, one write after the other
-  locks      each client takes and releases one lock of its own, one cycle after the other
-  hand-over  all clients take and release the same lock: how long from one's release to the next one's grant is
-             one divided by the rate
+  locks      each client takes and releases one lock of its own, one cycle after
+             the other
+  hand-over  all clients take and release the same lock: how long from one's
+             release to the next one's grant is one divided by the rate
 
-Every client has a connection of its own, the next one to the next member. Each waits for its answer before it asks
-again, so latencies are those of that many clients, not of an overload. The first tenth of the time is not counted.
-It works on etcd, too. Keys and locks are called habemus-bench/…, and are removed again.
+Every client has a connection of its own, the next one to the next member. Each
+waits for its answer before it asks again, so latencies are those of that many
+clients, not of an overload. The first tenth of the time is not counted. It
+works on etcd, too. Keys and locks are called habemus-bench/…, and are removed
+again.
+
 Exit codes: 0 done, 125 the service could not be reached, or refused")]
 pub(crate) struct Bench {
     /// What is measured; everything if nothing is named

@@ -23,10 +23,11 @@ use crate::codes::{self, Failed};
   habemusctl status --endpoints 127.0.0.1:2379 --cacert certs/ca.pem \\
       --cert certs/alice.pem --key certs/alice.key
 
-An authority that is in the directory already signs the new ones; otherwise one is made. Whoever has its key,
-ca.key, can make certificates for everybody: keep it away from the members. Members' certificates are good for
-clients (--cert-file) and among members (--peer-cert-file); for a cluster whose clients have certificates use two
-authorities, or a client could pass for a member.")]
+An authority that is in the directory already signs the new ones; otherwise one
+is made. Whoever has its key, ca.key, can make certificates for everybody: keep
+it away from the members. Members' certificates are good for clients
+(--cert-file) and among members (--peer-cert-file); for a cluster whose clients
+have certificates use two authorities, or a client could pass for a member.")]
 pub(crate) struct Certs {
     /// Names and addresses at which members are reached; one certificate, server.pem, is for all of them
     #[arg(long, value_delimiter = ',', value_name = "HOST,…")]

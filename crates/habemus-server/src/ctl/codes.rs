@@ -37,6 +37,7 @@ pub(crate) fn refused(status: tonic::Status) -> Failed {
 
 /// What the help says of all this.
 pub(crate) const HELP: &str = "Exit codes: the program's own; 128 and the signal if a signal ended it;
+    2  bad input
   123  lost while the program ran, which was ended because of that
   124  somebody else held it for as long as --try or --wait allow
   125  the service could not be reached, or refused

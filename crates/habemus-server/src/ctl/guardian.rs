@@ -84,7 +84,7 @@ impl Guardian {
         let mut until = Duration::from_nanos(self.until_ns);
         let mut is_asked = false;
         loop {
-            let next = if is_asked { until } else { until.saturating_sub(grace) };
+            let next = if is_asked { killed_at(until, grace) } else { until.saturating_sub(grace) };
             tokio::select! {
                 line = lines.recv() => match line.as_deref().map(word) {
                     Some(Some(Word::Until(later))) => {
@@ -114,6 +114,12 @@ fn lines() -> mpsc::Receiver<String> {
         std::io::stdin().lines().map_while(Result::ok).try_for_each(|line| sender.blocking_send(line))
     });
     receiver
+}
+
+/// When a program is killed so that it is dead before `until`, also on a machine that is busy: all that it has started must be
+/// found first.
+pub(crate) fn killed_at(until: Duration, grace: Duration) -> Duration {
+    until.saturating_sub((grace / 4).min(Duration::from_millis(100)))
 }
 
 /// Waits until then, by the clock that also runs while the machine sleeps.

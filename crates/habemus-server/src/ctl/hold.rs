@@ -8,6 +8,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use habemus_client::{ClientError, Guard, Mode, Session, Wait};
 use rustix::process::{Pid, Signal};
 use tokio::io::AsyncWriteExt;
@@ -15,7 +16,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::codes::{self, Failed};
-use crate::guardian::wait_until;
+use crate::guardian::{killed_at, wait_until};
 use crate::options::{ServiceOptions, duration};
 use crate::processes::{Family, MARK};
 
@@ -27,9 +28,27 @@ struct HoldOptions {
     /// How long after this machine has gone it may be lost; etcd counts whole seconds
     #[arg(long, default_value = "10s", value_parser = duration, value_name = "DURATION")]
     ttl: Duration,
-    /// So long before it may be lost the program is asked to end, by SIGTERM; then it is killed
-    #[arg(long, default_value = "2s", value_parser = duration, value_name = "DURATION")]
-    grace: Duration,
+    /// So long before it may be lost the program is asked to end, by SIGTERM; then it is killed [default: 2s, or a quarter
+    /// of --ttl if that is less]
+    #[arg(long, value_parser = duration, value_name = "DURATION")]
+    grace: Option<Duration>,
+}
+
+impl HoldOptions {
+    fn grace(&self) -> Duration {
+        self.grace.unwrap_or(Duration::from_secs(2).min(self.ttl / 4))
+    }
+
+    /// A session is renewed after a third of its time: whoever had to be asked before that would be asked at once.
+    fn check(&self) -> Result<(), Failed> {
+        if self.grace() <= self.ttl / 2 {
+            return Ok(());
+        }
+        let (ttl, half) = (self.ttl, self.ttl / 2);
+        let why =
+            format!("--grace leaves no time of --ttl {ttl:?}: give {half:?} or less, or a longer --ttl");
+        Err(Failed { code: codes::UNREACHABLE, why })
+    }
 }
 
 /// Run a program while holding a lock; it is dead before anybody else can hold it.
@@ -41,14 +60,17 @@ struct HoldOptions {
   habemus lock orders --shared -- ./report
   habemus lock licences --permits 3 -- ./simulation
 
-The program finds HABEMUS_LOCK (the name) and HABEMUS_TOKEN (the fencing token) in its environment, and
-ETCD_LOCK_KEY and ETCD_LOCK_REV as under etcdctl. It has this program's input, output and terminal, and gets the
-signals that this one gets. If the lock may be lost (the service cannot be reached, this program is killed or
-stopped), the program and all that it has started are ended before anybody else is inside.
+The program finds HABEMUS_LOCK (the name) and HABEMUS_TOKEN (the fencing token)
+in its environment, and ETCD_LOCK_KEY and ETCD_LOCK_REV as under etcdctl. It has
+this program's input, output and terminal, and gets the signals that this one
+gets. If the lock may be lost (the service cannot be reached, this program is
+killed or stopped), the program and all that it has started are ended before
+anybody else is inside.
 
 {}", codes::HELP))]
 pub(crate) struct Lock {
     /// The name of the lock
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     name: String,
     /// Do not wait if somebody else holds it
     #[arg(long = "try", conflicts_with = "wait")]
@@ -76,11 +98,13 @@ pub(crate) struct Lock {
       three at once; whoever comes fourth waits
   habemus semaphore licences --permits 3 --try -- ./simulation
 
-As `habemus lock --permits`. All must give the same number: whoever gives another waits until those are gone.
+As `habemus lock --permits`. All must give the same number: whoever gives
+another waits until those are gone.
 
 {}", codes::HELP))]
 pub(crate) struct Semaphore {
     /// The name of the semaphore
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     name: String,
     /// How many may be inside at once
     #[arg(long, value_name = "NUMBER")]
@@ -111,12 +135,13 @@ impl Semaphore {
   habemus elect scheduler -- ./scheduler
   habemus elect scheduler --value \"$(hostname)\" --once -- ./scheduler
 
-As `habemus lock`, but it stands for election again when leadership was lost. When the program ends by itself,
-this ends.
+As `habemus lock`, but it stands for election again when leadership was lost.
+When the program ends by itself, this ends.
 
 {}", codes::HELP))]
 pub(crate) struct Elect {
     /// The name of the election
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     name: String,
     /// What observers see while this one leads [default: the number of this process]
     #[arg(long)]
@@ -138,6 +163,7 @@ impl Lock {
             (false, Some(limit)) => Wait::For(limit),
             (false, None) => Wait::Always,
         };
+        self.hold.check()?;
         let client = self.hold.service.connect()?;
         let session = client.session(self.hold.ttl).await?;
         let mode = match (self.shared, self.permits) {
@@ -157,6 +183,7 @@ impl Lock {
 impl Elect {
     pub(crate) async fn execute(self) -> Result<u8, Failed> {
         let value = self.value.clone().unwrap_or_else(|| std::process::id().to_string());
+        self.hold.check()?;
         let client = self.hold.service.connect()?;
         loop {
             let session = client.session(self.hold.ttl).await?;
@@ -238,7 +265,7 @@ impl Told {
             .arg("guardian")
             .args(["--session", &guard.session().id().to_string()])
             .args(["--mark", mark])
-            .args(["--grace-ms", &hold.grace.as_millis().to_string()])
+            .args(["--grace-ms", &hold.grace().as_millis().to_string()])
             .args(["--until-ns", &until.as_nanos().to_string()])
             // What the terminal sends is not for it.
             .process_group(0)
@@ -337,7 +364,8 @@ async fn watch(
     let mut is_asked = false;
     loop {
         let until = guard.valid_until().unwrap_or_default();
-        let next = if is_asked { until } else { until.saturating_sub(hold.grace) };
+        let grace = hold.grace();
+        let next = if is_asked { killed_at(until, grace) } else { until.saturating_sub(grace) };
         let passed_on = tokio::select! {
             status = child.wait() => {
                 let failed = |error: std::io::Error| Failed { code: codes::NOT_RUN, why: error.to_string() };

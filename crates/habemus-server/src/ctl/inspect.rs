@@ -13,6 +13,11 @@ use crate::options::ServiceOptions;
 
 /// Show who holds and who waits.
 #[derive(Args)]
+#[command(after_help = "Examples:
+  habemus locks                   all locks and elections that somebody wants
+  habemus locks orders            who holds this one, and who waits for it
+
+Exit codes: 0 done, 125 the service could not be reached")]
 pub(crate) struct Locks {
     #[command(flatten)]
     service: ServiceOptions,
@@ -22,7 +27,12 @@ pub(crate) struct Locks {
 
 /// Show who leads an election.
 #[derive(Args)]
-#[command(after_help = "Exit codes: 0 somebody leads, 1 nobody does, 125 the service could not be reached")]
+#[command(after_help = "Examples:
+  habemus leader scheduler
+  habemus leader scheduler --follow      a line whenever another one leads
+
+Exit codes: 0 somebody leads, 1 nobody does, 125 the service could not be
+reached")]
 pub(crate) struct Leads {
     #[command(flatten)]
     service: ServiceOptions,
@@ -35,7 +45,11 @@ pub(crate) struct Leads {
 
 /// Show how the members are.
 #[derive(Args)]
-#[command(after_help = "Exit codes: 0 all answer, 1 some do not")]
+#[command(after_help = "Examples:
+  habemus status
+  habemus status --endpoints 127.0.0.1:2379,127.0.0.1:2479,127.0.0.1:2579
+
+Exit codes: 0 all answer, 1 some do not")]
 pub(crate) struct Health {
     #[command(flatten)]
     service: ServiceOptions,

@@ -21,7 +21,9 @@ use crate::options::ServiceOptions;
   habemus member remove 8e9e05c52164694d
       for ever: whoever comes back is a new one, with an empty directory
 
-A member is named by its number or by its name, as `habemus member list` shows them.
+A member is named by its number or by its name, as `habemus member list` shows
+them.
+
 Exit codes: 0 done, 125 the service could not be reached, or refused"
 )]
 pub(crate) struct Members {

@@ -10,6 +10,8 @@ mod refusal;
 mod sessions;
 
 pub(crate) use pages::pages;
+pub(crate) use refusal::Refusal;
+pub(crate) use sessions::seen;
 
 use std::time::Duration;
 
@@ -19,7 +21,6 @@ use tonic::Request;
 
 use crate::engine::View;
 use crate::handle::{Freshness, Handle};
-use refusal::Refusal;
 
 /// The calls of habemus.v1.
 #[derive(Clone)]
@@ -61,11 +62,11 @@ impl Api {
     }
 }
 
-fn milliseconds(duration: Duration) -> u64 {
+pub(crate) fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn time(time: ClusterTime) -> u64 {
+pub(crate) fn time(time: ClusterTime) -> u64 {
     milliseconds(time.0)
 }
 
@@ -116,7 +117,7 @@ fn place(store: &Store, standing: &Standing, behind: Option<u64>) -> rpc::Place 
 }
 
 /// Everybody in a queue.
-fn queue(view: &View<'_>, name: &[u8]) -> rpc::Queue {
+pub(crate) fn queue(view: &View<'_>, name: &[u8]) -> rpc::Queue {
     let standing = view.store.queue(name);
     let (mut holders, mut waiters) = (Vec::new(), Vec::new());
     let mut before = None;

@@ -14,14 +14,15 @@ use crate::lease;
 /// Nobody can be relied on to renew a shorter one in time.
 const MIN_TTL: u64 = 100;
 
-fn seen(view: &View<'_>, id: SessionId) -> Option<v1::Session> {
+/// A session, as others see it.
+pub(crate) fn seen(view: &View<'_>, id: SessionId) -> Option<v1::Session> {
     let session = view.store.session(id)?;
     Some(rpc::Session {
         session: id.to_string(),
         ttl_ms: milliseconds(session.ttl),
         deadline_ms: time(session.deadline),
         now_ms: time(view.now),
-        keys: u32::try_from(session.keys.len()).unwrap_or(u32::MAX),
+        keys: u32::try_from(session.keys.count()).unwrap_or(u32::MAX),
     })
 }
 

@@ -11,7 +11,7 @@ use crate::http::{ask, ask_as};
 use crate::support::{Directory, Running, etcdctl, installed};
 
 /// Makes a cluster of one in which `root` and `alice` have passwords, and alice may write below `a/`.
-fn guarded(directory: &Directory) -> Running {
+pub(crate) fn guarded(directory: &Directory) -> Running {
     let member = Running::start(&directory.join("data"), &[]);
     let says = |arguments: &[&str], answer: &str| {
         let told = member.etcdctl(arguments);

@@ -70,6 +70,25 @@ async fn a_guard_knows_by_itself_that_it_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_counts_from_when_it_was_asked_for_however_late_the_answer_comes() {
+    let (_directory, member, _) = member();
+    let proxy = Proxy::to(member.address());
+    let client = Client::connect([proxy.address()]).expect("it is an address");
+    client.session(TTL).await.expect("it is connected");
+    proxy.silence();
+    let late = Duration::from_millis(900);
+    let heal = async {
+        tokio::time::sleep(late).await;
+        let healed = habemus_client::now();
+        proxy.heal();
+        healed
+    };
+    let (session, healed) = tokio::join!(client.session(TTL), heal);
+    let until = session.expect("it answers in the end").valid_until().expect("it has just begun");
+    assert!(until <= healed + TTL - late, "it counts from the answer: {until:?} is {:?} on", until - healed);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn observers_are_told_who_leads_and_that_nobody_does() {
     let (_directory, _member, client) = member();
     let mut observation = client.observe("seat");

@@ -12,19 +12,27 @@ fn page(member: &Running, path: &str) -> (u16, String) {
 
 /// The status and the body of an answer.
 pub(crate) fn ask(member: &Running, method: &str, path: &str, body: &str) -> (u16, String) {
-    ask_with(member, "", method, path, body)
+    ask_with(member, member.address(), "", method, path, body)
 }
 
 /// The same, with a token.
 pub(crate) fn ask_as(member: &Running, token: &str, method: &str, path: &str, body: &str) -> (u16, String) {
-    ask_with(member, &format!("Authorization: {token}\r\n"), method, path, body)
+    ask_with(member, member.address(), &format!("Authorization: {token}\r\n"), method, path, body)
 }
 
-fn ask_with(member: &Running, header: &str, method: &str, path: &str, body: &str) -> (u16, String) {
-    let (address, length) = (member.address(), body.len());
-    let mut stream = TcpStream::connect(address).expect("it listens");
+/// The same, as a member of this name, and with more headers.
+pub(crate) fn ask_with(
+    member: &Running,
+    host: &str,
+    header: &str,
+    method: &str,
+    path: &str,
+    body: &str,
+) -> (u16, String) {
+    let length = body.len();
+    let mut stream = TcpStream::connect(member.address()).expect("it listens");
     let request = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {address}\r\n{header}Connection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+        "{method} {path} HTTP/1.1\r\nHost: {host}\r\n{header}Connection: close\r\nContent-Length: {length}\r\n\r\n{body}"
     );
     stream.write_all(request.as_bytes()).expect("it reads");
     let mut answer = String::new();

@@ -66,9 +66,17 @@ fn command(arguments: &[&str]) -> Command {
 /// Runs a member that does not come to work.
 pub(crate) fn fails(arguments: &[&str]) -> Ended {
     let mut child = command(arguments).spawn().expect("habemusd was built");
-    let mut said = String::new();
-    child.stderr.take().expect("it was piped").read_to_string(&mut said).expect("it writes text");
-    Ended { code: child.wait().expect("it is ours").code(), said }
+    let mut output = child.stderr.take().expect("it was piped");
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut said = String::new();
+        tell.send(output.read_to_string(&mut said).map(|_| said))
+    });
+    let Ok(said) = told.recv_timeout(PATIENCE) else {
+        child.kill().expect("it is ours");
+        panic!("it comes to work: {:?}", told.recv());
+    };
+    Ended { code: child.wait().expect("it is ours").code(), said: said.expect("it writes text") }
 }
 
 impl Running {
