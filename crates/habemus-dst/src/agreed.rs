@@ -1,7 +1,7 @@
 //! What all members must agree on: what came of each command, compared whenever one is applied, and the whole store, compared
 //! from time to time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::Hasher;
 
 use habemus_store::{Applied, Store};
@@ -10,8 +10,9 @@ use rustc_hash::FxHasher;
 /// What the first member had that got there.
 #[derive(Default)]
 pub(crate) struct Agreed {
-    /// What came of each command, by the index of its entry and its place there.
-    applied: Vec<Vec<Applied>>,
+    /// What came of each command from index `first` on, by the index of its entry and its place there.
+    applied: VecDeque<Vec<Applied>>,
+    first: usize,
     /// A digest of the whole store after an index.
     stores: BTreeMap<u64, u64>,
 }
@@ -19,16 +20,25 @@ pub(crate) struct Agreed {
 impl Agreed {
     /// Notes what came of the command at this place, or compares it with what another member said.
     pub(crate) fn compare(&mut self, index: u64, nth: usize, applied: &Applied) -> Result<(), String> {
-        let index = index as usize;
-        if self.applied.len() <= index {
-            self.applied.resize_with(index + 1, Vec::new);
+        // Whoever comes so late finds nobody who remembers.
+        let Some(place) = (index as usize).checked_sub(self.first) else { return Ok(()) };
+        if self.applied.len() <= place {
+            self.applied.resize_with(place + 1, Vec::new);
         }
-        match self.applied[index].get(nth) {
-            None => self.applied[index].push(applied.clone()),
+        match self.applied[place].get(nth) {
+            None => self.applied[place].push(applied.clone()),
             Some(known) if known == applied => {}
             Some(known) => return Err(format!("at index {index} it has {applied:?}, another {known:?}")),
         }
         Ok(())
+    }
+
+    /// Forgets what was before an index.
+    pub(crate) fn forget_before(&mut self, index: u64) {
+        let forgotten = (index as usize).saturating_sub(self.first).min(self.applied.len());
+        self.applied.drain(..forgotten);
+        self.first += forgotten;
+        self.stores = self.stores.split_off(&index);
     }
 
     /// Notes the store after an index, or compares it with another member's.

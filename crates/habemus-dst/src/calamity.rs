@@ -93,13 +93,16 @@ impl Calamity {
         "heal",
         "weather",
         "skewed clock",
-        "clock beyond the bound",
+        Calamity::WILD_CLOCK,
         "transfer",
         "member added",
         "member promoted",
         "member removed",
         "compaction",
     ];
+
+    /// The name of the one that nobody allows for.
+    pub(crate) const WILD_CLOCK: &str = "clock beyond the bound";
 
     /// What kind of calamity it is.
     pub fn kind(&self) -> &'static str {
@@ -122,7 +125,7 @@ impl Calamity {
             Calamity::CutClients(_) => "cut from clients",
             Calamity::Heal => "heal",
             Calamity::Weather { .. } => "weather",
-            Calamity::Skew(_, skew) if skew.abs() > DRIFT_BOUND => "clock beyond the bound",
+            Calamity::Skew(_, skew) if skew.abs() > DRIFT_BOUND => Calamity::WILD_CLOCK,
             Calamity::Skew(..) => "skewed clock",
             Calamity::Transfer(_) => "transfer",
             Calamity::Add => "member added",
@@ -206,7 +209,7 @@ impl Script {
     /// Whether clocks are as right as clients allow for: then nobody believes to be inside beside another. If they are not,
     /// only tokens tell who comes later.
     pub(crate) fn clocks_are_right(&self) -> bool {
-        !self.0.iter().any(|(_, calamity)| calamity.kind() == "clock beyond the bound")
+        !self.0.iter().any(|(_, calamity)| calamity.kind() == Calamity::WILD_CLOCK)
     }
 
     /// How many calamities there are.

@@ -150,6 +150,14 @@ impl Client {
         }
     }
 
+    /// Whether it still listens to what it is told in this call.
+    pub(crate) fn listens_to(&self, call: u64) -> bool {
+        match self {
+            Client::Watch(client) => client.present == Some(call),
+            Client::Keys(_) | Client::Lock(_) => false,
+        }
+    }
+
     /// When it has something to do again, in true time, if it is told nothing before.
     pub(crate) fn next_wake(&self, clock: &SkewedClock, is_ending: bool) -> Micros {
         match self {

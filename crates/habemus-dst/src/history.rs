@@ -1,12 +1,13 @@
 //! What happened, as the members agreed on it and as the clients saw it, and whether the one is what was promised to the
 //! other.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
 use bytes::Bytes;
-use habemus_store::{Applied, Mode, Revised, Revision, SessionId};
+use habemus_store::{Applied, Event, Mode, Revised, Revision, SessionId};
 
 use crate::calamity::DRIFT_BOUND;
 use crate::clock::Micros;
@@ -26,6 +27,39 @@ pub(crate) struct History {
     clocks_are_wild: bool,
     /// The first thing that must not have happened.
     pub(crate) violation: Option<String>,
+}
+
+/// What is judged: whoever finds something says so first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judge {
+    /// Keys are linearizable, and nothing answered is lost.
+    Keys,
+    /// One holder, or as many as share, by the clients' own clocks; tokens grow.
+    Locks,
+    /// Sessions end neither early nor never, and their clients know in time.
+    Sessions,
+    /// Watches have neither gap nor double.
+    Watches,
+    /// One leader a term, and the same on every member.
+    Members,
+    /// Disks do not grow, and what was synced is there, or its loss is noticed.
+    Disks,
+    /// When nothing is wrong any more, everybody is served.
+    Progress,
+}
+
+impl Display for Judge {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Judge::Keys => "keys",
+            Judge::Locks => "locks",
+            Judge::Sessions => "sessions",
+            Judge::Watches => "watches",
+            Judge::Members => "members",
+            Judge::Disks => "disks",
+            Judge::Progress => "progress",
+        })
+    }
 }
 
 /// Somebody believed to be inside.
@@ -69,12 +103,27 @@ impl History {
     /// A client learned from a member that its session was over, and had not known it.
     pub(crate) fn was_surprised(&mut self, id: SessionId) {
         if !self.clocks_are_wild {
-            self.violated(format!("session {id} was over, and its client did not know it"));
+            self.violated(Judge::Sessions, format!("session {id} was over, and its client did not know it"));
         }
     }
 
-    pub(crate) fn violated(&mut self, what: String) {
-        self.violation.get_or_insert(what);
+    pub(crate) fn violated(&mut self, judge: Judge, what: impl Display) {
+        self.violation.get_or_insert_with(|| format!("{judge}: {what}"));
+    }
+
+    /// Forgets what was before a revision, but for the keys that were there then; and sessions that ended before a time.
+    pub(crate) fn forget_before(&mut self, first: Revision, time: Micros) {
+        let later = self.revised.split_off(&first);
+        let earlier = std::mem::replace(&mut self.revised, later);
+        let mut seen = BTreeSet::new();
+        for (revision, revised) in earlier.into_iter().rev() {
+            let is_last = |event: &&Event| seen.insert(event.key.clone()) && event.now.is_some();
+            let events: Vec<Event> = revised.events.iter().filter(is_last).cloned().collect();
+            if !events.is_empty() {
+                self.revised.insert(revision, Revised { revision, events: events.into() });
+            }
+        }
+        self.sessions.retain(|_, session| session.ended.is_none_or(|ended| ended >= time));
     }
 
     pub(crate) fn open_session(&mut self, id: SessionId, ttl: Duration) {
@@ -86,7 +135,7 @@ impl History {
         let session = self.session(id);
         session.acknowledged = session.acknowledged.max(Some(sent_at));
         if session.ended.is_some_and(|ended| ended < sent_at) {
-            self.violated(format!("session {id} had ended, and was renewed"));
+            self.violated(Judge::Sessions, format!("session {id} had ended, and was renewed"));
         }
     }
 
@@ -118,7 +167,7 @@ impl History {
                 let last = self.tokens.insert(change.name.clone(), grant.token);
                 if last.is_some_and(|last| last > grant.token) {
                     let (name, token) = (change.name.escape_ascii(), grant.token);
-                    self.violated(format!("{name}: token {token} was granted after {last:?}"));
+                    self.violated(Judge::Locks, format!("{name}: token {token} was granted after {last:?}"));
                 }
             }
         }
@@ -139,7 +188,7 @@ impl History {
         let shortest = (session.ttl.as_micros() as f64 / bound) as Micros;
         if now + 1 < sent + shortest {
             let early = sent + shortest - now;
-            self.violated(format!("session {id} ended {early} microseconds early"));
+            self.violated(Judge::Sessions, format!("session {id} ended {early} microseconds early"));
         }
     }
 
@@ -155,7 +204,7 @@ impl History {
                 })
         });
         if !is_same {
-            self.violated(format!("a watch was told of {revised:?}, and it was {known:?}"));
+            self.violated(Judge::Watches, format!("a watch was told of {revised:?}, and it was {known:?}"));
         }
     }
 
@@ -163,7 +212,7 @@ impl History {
     pub(crate) fn judge_locks(&mut self) {
         let clocks = if self.clocks_are_wild { Clocks::Wild } else { Clocks::Right };
         if let Err(why) = judge_locks(&mut self.inside, clocks) {
-            self.violated(why);
+            self.violated(Judge::Locks, why);
         }
     }
 }

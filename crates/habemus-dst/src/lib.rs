@@ -30,6 +30,7 @@ mod pace;
 mod planted;
 mod random;
 mod run;
+mod soak;
 mod story;
 mod world;
 
@@ -39,4 +40,5 @@ pub use history::{Clocks, Inside, judge_locks};
 pub use linearizability::{KeyAct, KeyCall, KeyResult, judge as judge_keys};
 pub use planted::PlantedBug;
 pub use run::{Outcome, missing, play, play_script, shrink, tell};
+pub use soak::{Standing, soak};
 pub use story::ending;

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use habemus_dst::{Outcome, ending, missing, play, shrink, tell};
+use habemus_dst::{Outcome, ending, missing, play, shrink, soak, tell};
 
 /// Deterministic simulation testing of the service: members, disks, clocks, network and clients from one seed.
 ///
@@ -26,6 +26,7 @@ use habemus_dst::{Outcome, ending, missing, play, shrink, tell};
   habemus vopr --seeds 1000        a thousand runs, on all cores
   habemus vopr --first 4711 --seeds 1 --trace run.jsonl
                                    one run again, with its faults if it fails, and a trace of it
+  habemus vopr --hours 24          one run of a day, with what it holds of memory and disk
   habemus draw run.jsonl           what happened at the end of it
 
 It exits with 0 if every promise was kept, with 1 if one was not, and with 2 if the command makes no sense."
@@ -49,6 +50,9 @@ struct Flags {
     /// How many events the trace has at most, counted from the end; 0 for all.
     #[arg(long, value_name = "COUNT", default_value_t = 300)]
     events: usize,
+    /// Instead, one run of the first seed for so many virtual hours, with the same members.
+    #[arg(long, value_name = "COUNT", conflicts_with = "trace")]
+    hours: Option<u64>,
 }
 
 /// So many seeds have everything that can go wrong, or something is wrong with them.
@@ -93,6 +97,9 @@ fn main() -> ExitCode {
         eprintln!("panic while playing {}", thread.name().unwrap_or("a seed"));
         hook(info);
     }));
+    if let Some(hours) = flags.hours {
+        return soak_for(hours, flags.first);
+    }
     let begin = Instant::now();
     let sum = play_all(&flags, threads);
     show(&sum, begin.elapsed(), threads);
@@ -110,6 +117,47 @@ fn main() -> ExitCode {
     // What never happened proves nothing.
     let is_quiet = flags.seeds >= ENOUGH && !missing([&sum.calamities]).is_empty();
     if sum.violations.is_empty() && !is_quiet { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// One long run, with a line for each hour of it.
+fn soak_for(hours: u64, seed: u64) -> ExitCode {
+    let (begin, mut shown) = (Instant::now(), 0);
+    println!("  hour     events  revisions   answered     inside  disk kB  store kB  memory kB     seconds");
+    let played = soak(seed, (hours * 3600).div_ceil(33), |standing| {
+        let hour = standing.micros / 3_600_000_000;
+        if hour > shown {
+            shown = hour;
+            println!(
+                "{hour:>6} {:>10} {:>10} {:>10} {:>10} {:>8} {:>9} {:>10} {:>11.1}",
+                standing.events,
+                standing.revisions,
+                standing.answered,
+                standing.entered,
+                standing.disk / 1000,
+                standing.store / 1000,
+                resident_kilobytes().map_or("?".to_owned(), |kilobytes| kilobytes.to_string()),
+                begin.elapsed().as_secs_f64()
+            );
+        }
+    });
+    match played {
+        Ok(standing) => {
+            let all: u64 = standing.calamities.values().sum();
+            println!("{all} calamities, and every promise was kept");
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            println!("seed {seed}, after {shown} hours: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// How much memory this process has, where the system says so.
+fn resident_kilobytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 /// Plays all seeds; stops soon after the first violation.

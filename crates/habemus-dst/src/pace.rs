@@ -31,8 +31,8 @@ impl Pace {
         let mut settings = Settings::new(id, seed);
         if self.tick > 5_000 {
             settings.heartbeat_ticks = 2;
-            settings.min_election_ticks = 6;
-            settings.max_election_ticks = 11;
+            settings.min_election_ticks = 9;
+            settings.max_election_ticks = 13;
         }
         settings.patience_ticks = 1_500_000 / self.tick;
         settings.snapshot_after_bytes = 16_000;

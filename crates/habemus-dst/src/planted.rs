@@ -28,13 +28,14 @@ impl PlantedBug {
         all.bug
     }
 
-    /// A source with the bug in it.
+    /// A source with the bug in it, which is there while `planted` of its crate gives this number.
     ///
     /// # Errors
     /// If the place is not there, or several times.
-    pub fn plant(&self, source: &str) -> Result<String, String> {
+    pub fn plant(&self, number: usize, source: &str) -> Result<String, String> {
+        let replace = self.replace.replace("PLANTED", &format!("(crate::planted() == {number})"));
         match source.matches(&self.find).count() {
-            1 => Ok(source.replace(&self.find, &self.replace)),
+            1 => Ok(source.replace(&self.find, &replace)),
             count => Err(format!("{}: {} has that place {count} times", self.name, self.file)),
         }
     }
@@ -42,17 +43,22 @@ impl PlantedBug {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
     fn every_bug_has_its_place_and_there_are_many() {
         let all = PlantedBug::all();
         assert!(all.len() >= 20);
-        for bug in all {
+        let mut sources: BTreeMap<String, String> = BTreeMap::new();
+        for (number, bug) in all.iter().enumerate() {
             let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(&bug.file);
-            let source = std::fs::read_to_string(path).expect("the file is there");
-            let planted = bug.plant(&source).unwrap_or_else(|why| panic!("{why}"));
-            assert_ne!(planted, source);
+            let read = || std::fs::read_to_string(path).expect("the file is there");
+            let source = sources.entry(bug.file.clone()).or_insert_with(read);
+            let planted = bug.plant(number + 1, source).unwrap_or_else(|why| panic!("{why}"));
+            assert!(planted.contains(&format!("(crate::planted() == {})", number + 1)), "{}", bug.name);
+            *source = planted;
         }
     }
 }

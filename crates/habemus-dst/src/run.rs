@@ -7,17 +7,18 @@ use habemus_trace::Trace;
 
 use crate::calamity::{Calamity, Script};
 use crate::clock::Micros;
+use crate::history::Judge;
 use crate::linearizability;
 use crate::world::{Telling, World};
 
 /// So long things go wrong.
-const TROUBLE: Micros = 15_000_000;
+pub(crate) const TROUBLE: Micros = 15_000_000;
 /// So long after that everybody must be served again,
-const RECOVERY: Micros = 4_000_000;
+pub(crate) const RECOVERY: Micros = 4_000_000;
 /// within this time.
-const PEACE: Micros = 8_000_000;
+pub(crate) const PEACE: Micros = 8_000_000;
 /// And so long after the last word of a client its session has ended.
-const END: Micros = 6_000_000;
+pub(crate) const END: Micros = 6_000_000;
 
 /// What came of a run.
 #[derive(Clone, Debug)]
@@ -26,7 +27,7 @@ pub struct Outcome {
     pub seed: u64,
     /// What went wrong by intent.
     pub script: Script,
-    /// What must not have happened.
+    /// What must not have happened: who judged it, and what it was.
     pub violation: Option<String>,
     /// How much virtual time passed, in microseconds.
     pub micros: u64,
@@ -105,18 +106,22 @@ pub fn shrink(outcome: Outcome, mut tried: impl FnMut(usize)) -> Outcome {
 }
 
 impl World {
-    fn judge(&mut self) {
+    pub(crate) fn judge(&mut self) {
         self.judge_locks_and_sessions();
+        self.judge_calls();
+    }
+
+    pub(crate) fn judge_calls(&mut self) {
         if let Err(why) = linearizability::judge(&self.history.revised, &self.history.key_calls) {
-            self.history.violated(why);
+            self.history.violated(Judge::Keys, why);
         }
     }
 
     fn judge_locks_and_sessions(&mut self) {
         self.history.judge_locks();
         let last = self.history.revised.keys().next_back().copied().unwrap_or(Revision(1));
-        for violation in self.violations_at_the_end(last) {
-            self.history.violated(violation);
+        for (judge, why) in self.violations_at_the_end(last) {
+            self.history.violated(judge, why);
         }
     }
 }

@@ -15,7 +15,8 @@ use crate::agreed::Agreed;
 use crate::calamity::{Calamity, DRIFT_BOUND, Script};
 use crate::client::{CallId, Client, Hands, KeyClient, LockClient, Reply, WatchClient};
 use crate::clock::{Micros, SkewedClock};
-use crate::history::History;
+use crate::disk::CruelDisk;
+use crate::history::{History, Judge};
 use crate::machine::{Job, Machine};
 use crate::pace::Pace;
 use crate::random::Random;
@@ -81,6 +82,8 @@ pub(crate) struct World {
     /// When the last answer of a watch arrives, for those that are under way: a connection keeps them in order.
     streams: BTreeMap<CallId, Micros>,
     pub(crate) history: History,
+    /// In a long run, everything up to this revision was judged when it was last judged.
+    pub(crate) forgotten_up_to: Revision,
     /// What happens is told to this, if somebody wants to see it.
     pub(crate) story: Option<Story>,
     /// How often each kind of calamity happened.
@@ -117,6 +120,7 @@ impl World {
             agreed: Agreed::default(),
             streams: BTreeMap::new(),
             history: History::new(script.clocks_are_right()),
+            forgotten_up_to: Revision(0),
             story: None,
             calamities: BTreeMap::new(),
             events: 0,
@@ -183,7 +187,8 @@ impl World {
         match machine.start(self.now, settings) {
             Ok(()) if machine.rotten => {
                 let id = machine.id;
-                self.history.violated(format!("member {id} does not notice that its disk rots"));
+                self.history
+                    .violated(Judge::Disks, format!("member {id} does not notice that its disk rots"));
             }
             Ok(()) => {
                 let (life, id) = (machine.life, machine.id);
@@ -194,7 +199,7 @@ impl World {
                 self.agenda.plan(first, Due::Tick { machine: index, life });
             }
             Err(_) if machine.rotten || machine.disk.is_full() => {}
-            Err(why) => self.history.violated(why),
+            Err(why) => self.history.violated(Judge::Disks, why),
         }
     }
 
@@ -224,6 +229,40 @@ impl World {
                 self.befall(calamity);
             }
         }
+    }
+
+    /// More goes wrong, from now on.
+    pub(crate) fn trouble(&mut self, script: &Script) {
+        for (at, calamity) in &script.0 {
+            self.agenda.plan(self.now + at, Due::Calamity(self.script.0.len()));
+            self.script.0.push((self.now + at, *calamity));
+        }
+    }
+
+    /// Forgets what members agreed on long ago, answers that have arrived, and disks of machines that are gone.
+    pub(crate) fn forget_answers(&mut self) {
+        let applied = self.machines.iter().filter(|machine| !machine.gone);
+        let applied = applied.filter_map(|machine| Some(machine.running.as_ref()?.replica.applied())).min();
+        self.agreed.forget_before(applied.unwrap_or_default());
+        let now = self.now;
+        self.streams.retain(|_, at| (now..u64::MAX).contains(at));
+        for machine in self.machines.iter_mut().filter(|it| it.gone && it.running.is_none()) {
+            machine.disk = CruelDisk::new(0);
+        }
+        // Connections that nobody listens to any more are closed.
+        let people = &self.people;
+        for running in self.machines.iter_mut().filter_map(|machine| machine.running.as_mut()) {
+            running.watching.retain(|call, _| people[call.client].client.listens_to(call.number));
+        }
+    }
+
+    /// How many bytes the largest disk of a member has, and the largest store.
+    pub(crate) fn sizes(&self) -> (usize, usize) {
+        let here = self.machines.iter().filter(|machine| !machine.gone);
+        let disk = here.clone().map(|machine| machine.disk.bytes()).max().unwrap_or_default();
+        let stores = here.filter_map(|machine| machine.running.as_ref());
+        let store = stores.map(|running| running.replica.store().to_bytes().len()).max();
+        (disk, store.unwrap_or_default())
     }
 
     /// What time it is.
@@ -324,12 +363,17 @@ impl World {
         match effect {
             Effect::Send { to, message } => self.send(id, to, &message),
             Effect::Write(write) => self.give(index, Job::Write(write)),
-            Effect::Snapshot(snapshot) => self.give(index, Job::Compact(snapshot)),
+            Effect::Snapshot(snapshot) => self.give(index, Job::Compact(snapshot.to_stored())),
+            Effect::Offer(snapshot) => {
+                if let Some(running) = &mut self.machines[index].running {
+                    running.replica.offer(&snapshot.to_stored());
+                }
+            }
             Effect::Applied { index: at, request, applied } => {
                 if let Some(running) = &mut self.machines[index].running {
                     let nth = running.nth_at(at);
                     if let Err(why) = self.agreed.compare(at, nth, &applied) {
-                        self.history.violated(format!("member {id}: {why}"));
+                        self.history.violated(Judge::Members, format!("member {id}: {why}"));
                     }
                 }
                 self.history.applied(self.now, &applied);
@@ -344,7 +388,7 @@ impl World {
                     story.role(self.now, id, role);
                 }
                 if leads && self.leaders.insert(term, id).is_some_and(|other| other != id) {
-                    self.history.violated(format!("two lead in term {term}"));
+                    self.history.violated(Judge::Members, format!("two lead in term {term}"));
                 }
             }
         }
@@ -393,7 +437,8 @@ impl World {
         running.digested = applied;
         if !self.agreed.has_same_store(applied, running.replica.store()) {
             let id = self.machines[index].id;
-            self.history.violated(format!("member {id} has another store after index {applied}"));
+            self.history
+                .violated(Judge::Members, format!("member {id} has another store after index {applied}"));
         }
     }
 

@@ -7,55 +7,138 @@ use rand_pcg::rand_core::Rng;
 use rustix::process::Signal;
 
 use crate::cluster::Cluster;
+use crate::network::Namespaces;
 use crate::record::{Fault, Record};
-use crate::{Flags, Outcome};
+use crate::{Flags, Outcome, disks, operators};
 
 /// What can be done to the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Attack {
+pub(crate) enum Attack {
+    Upgrade,
     KillLeader,
     KillAny,
     KillAll,
     StopLeader,
     StopAny,
+    StopLong,
     RollingRestart,
+    Replace,
+    Certificates,
+    Clock,
     FullDisk,
+    SlowDisk,
     IsolateLeader,
-    OneWay,
+    Deaf,
+    Mute,
+    Pair,
     Halves,
     Bridge,
+    Flapping,
+    Thin,
     Delay,
     Loss,
 }
 
-const EVERYWHERE: [Attack; 7] = [
-    Attack::KillLeader,
-    Attack::StopLeader,
-    Attack::KillAny,
-    Attack::RollingRestart,
-    Attack::StopAny,
-    Attack::KillAll,
-    Attack::FullDisk,
-];
-const IN_NAMESPACES: [Attack; 4] = [Attack::IsolateLeader, Attack::OneWay, Attack::Halves, Attack::Bridge];
-const WITH_NETEM: [Attack; 2] = [Attack::Delay, Attack::Loss];
+/// A member stands still for so long in a siege of ten minutes or more.
+const LONG_STOP: u64 = 60_000;
 
 impl Attack {
-    fn kind(self) -> &'static str {
+    const ALL: [Attack; 23] = [
+        Attack::Upgrade,
+        Attack::KillLeader,
+        Attack::StopLeader,
+        Attack::IsolateLeader,
+        Attack::KillAny,
+        Attack::RollingRestart,
+        Attack::Deaf,
+        Attack::Halves,
+        Attack::Thin,
+        Attack::Delay,
+        Attack::Loss,
+        Attack::Flapping,
+        Attack::StopAny,
+        Attack::KillAll,
+        Attack::Bridge,
+        Attack::SlowDisk,
+        Attack::FullDisk,
+        Attack::Mute,
+        Attack::Replace,
+        Attack::Pair,
+        Attack::Clock,
+        Attack::Certificates,
+        Attack::StopLong,
+    ];
+
+    pub(crate) fn kind(self) -> &'static str {
         match self {
+            Attack::Upgrade => "rolling upgrade",
             Attack::KillLeader => "kill -9 of the leader",
             Attack::KillAny => "kill -9 of any member",
             Attack::KillAll => "kill -9 of all",
             Attack::StopLeader => "SIGSTOP of the leader",
             Attack::StopAny => "SIGSTOP of any member",
+            Attack::StopLong => "SIGSTOP of the leader for a minute",
             Attack::RollingRestart => "rolling restart",
+            Attack::Replace => "a member replaced by a new one",
+            Attack::Certificates => "certificates replaced, then kill -9",
+            Attack::Clock => "clocks of a member an hour ahead",
             Attack::FullDisk => "full disk of the leader",
+            Attack::SlowDisk => "leader's syncs take 100 ms more",
             Attack::IsolateLeader => "leader cut off",
-            Attack::OneWay => "leader heard, but not hearing",
+            Attack::Deaf => "leader heard, but not hearing",
+            Attack::Mute => "leader hearing, but not heard",
+            Attack::Pair => "leader and one other parted",
             Attack::Halves => "cut in two",
             Attack::Bridge => "two halves joined by one",
+            Attack::Flapping => "a member's links come and go",
+            Attack::Thin => "links of 400 kbit/s",
             Attack::Delay => "30 ms of delay, reordering",
             Attack::Loss => "5 % loss, doubling",
+        }
+    }
+
+    /// The names of all, in the order in which they come; and of what `--kills` does.
+    pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
+        Attack::ALL.into_iter().map(Attack::kind).chain(["kill -9"])
+    }
+
+    /// Whether it can be done here; what cannot was said aloud when this began.
+    fn is_possible(self, cluster: &Cluster, flags: &Flags) -> bool {
+        let network = cluster.network.as_ref();
+        let is_root = rustix::process::geteuid().is_root();
+        match self {
+            Attack::Upgrade => cluster.is_mixed(),
+            Attack::Replace => cluster.members.len() > 2,
+            Attack::Certificates => cluster.certificates.is_some(),
+            Attack::StopLong => flags.seconds >= 600,
+            Attack::Clock => is_root && operators::can_set_clocks(),
+            Attack::FullDisk => is_root,
+            Attack::SlowDisk => disks::can_be_slow(),
+            Attack::IsolateLeader | Attack::Deaf | Attack::Mute | Attack::Flapping => network.is_some(),
+            Attack::Pair | Attack::Halves | Attack::Bridge => network.is_some() && cluster.members.len() > 2,
+            Attack::Thin => network.is_some_and(|it| it.has_shaper && !it.has_netem),
+            Attack::Delay | Attack::Loss => network.is_some_and(|it| it.has_netem),
+            Attack::KillLeader
+            | Attack::KillAny
+            | Attack::KillAll
+            | Attack::StopLeader
+            | Attack::StopAny
+            | Attack::RollingRestart => true,
+        }
+    }
+
+    /// Whether nothing passes from the one to the other.
+    fn parts(self, leader: usize, count: usize, from: usize, to: usize) -> bool {
+        match self {
+            Attack::IsolateLeader => from == leader || to == leader,
+            Attack::Deaf => to == leader,
+            Attack::Mute => from == leader,
+            Attack::Pair => {
+                [(leader, (leader + 1) % count), ((leader + 1) % count, leader)].contains(&(from, to))
+            }
+            Attack::Halves => (from < count / 2) != (to < count / 2),
+            Attack::Bridge => from != leader && to != leader && (from % 2) != (to % 2),
+            _ => false,
         }
     }
 }
@@ -68,19 +151,12 @@ pub(crate) async fn run(cluster: &mut Cluster, record: &Record, flags: &Flags) -
     if let Some(kills) = flags.kills {
         return kill(cluster, record, kills, &mut random).await;
     }
-    let mut attacks = EVERYWHERE.to_vec();
-    if let Some(network) = &cluster.network {
-        attacks.extend(IN_NAMESPACES);
-        if network.has_netem {
-            attacks.extend(WITH_NETEM);
-        }
-    }
     let end = Instant::now() + Duration::from_secs(flags.seconds);
-    let mut turn = 0;
-    while Instant::now() < end {
-        let attack = attacks[turn % attacks.len()];
-        turn += 1;
-        if attack == Attack::FullDisk && !filler_is_possible() {
+    for attack in Attack::ALL.into_iter().cycle() {
+        if Instant::now() >= end {
+            break;
+        }
+        if !attack.is_possible(cluster, flags) {
             continue;
         }
         let from = record.now();
@@ -101,7 +177,8 @@ async fn kill(cluster: &mut Cluster, record: &Record, kills: u64, random: &mut P
         let from = record.now();
         cluster.kill(index).await?;
         cluster.launch(index)?;
-        let wait = u64::from(random.next_u32() % 200);
+        // Some are killed while they start, most while they work.
+        let wait = u64::from(random.next_u32() % 100);
         tokio::time::sleep(Duration::from_millis(wait)).await;
         let fault = Fault { what: format!("kill -9 of m{index}"), kind: "kill -9", from, until: from };
         record.note(|parts| parts.faults.push(fault));
@@ -117,7 +194,7 @@ async fn kill(cluster: &mut Cluster, record: &Record, kills: u64, random: &mut P
     Ok(())
 }
 
-async fn pause(millis: u64) {
+pub(crate) async fn pause(millis: u64) {
     tokio::time::sleep(Duration::from_millis(millis)).await;
 }
 
@@ -125,7 +202,6 @@ async fn strike(cluster: &mut Cluster, attack: Attack, random: &mut Pcg32) -> Ou
     let count = cluster.members.len();
     let any = random.next_u32() as usize % count;
     let leader = cluster.leader().await.unwrap_or(any);
-    let others = |one: usize| (0..count).filter(move |other| *other != one);
     match attack {
         Attack::KillLeader => {
             cluster.kill(leader).await?;
@@ -148,87 +224,88 @@ async fn strike(cluster: &mut Cluster, attack: Attack, random: &mut Pcg32) -> Ou
             cluster.signal(any, Signal::STOP);
             pause(2500).await;
         }
-        Attack::RollingRestart => {
-            for index in 0..count {
-                cluster.end(index).await?;
-                cluster.recover().await?;
-            }
+        Attack::StopLong => {
+            cluster.signal(leader, Signal::STOP);
+            pause(LONG_STOP).await;
         }
-        Attack::FullDisk => full_disk(cluster, leader).await?,
-        Attack::IsolateLeader | Attack::OneWay | Attack::Halves | Attack::Bridge => {
-            let Some(network) = &cluster.network else { return Ok(String::new()) };
-            for one in 0..count {
-                for other in others(one) {
-                    let parted = match attack {
-                        Attack::IsolateLeader => one == leader || other == leader,
-                        Attack::OneWay => other == leader,
-                        Attack::Halves => (one < count / 2) != (other < count / 2),
-                        _ => one != leader && other != leader && (one % 2) != (other % 2),
-                    };
-                    if parted {
-                        network.cut(one, other)?;
-                    }
-                }
-            }
+        Attack::Upgrade | Attack::RollingRestart => operators::restart_each(cluster).await?,
+        Attack::Replace => operators::replace(cluster, any).await?,
+        Attack::Certificates => operators::rotate(cluster, any).await?,
+        Attack::Clock => operators::set_clock_ahead(cluster, any).await?,
+        Attack::FullDisk => disks::fill(cluster, leader).await?,
+        Attack::SlowDisk => disks::slow_down(cluster, leader).await?,
+        Attack::IsolateLeader
+        | Attack::Deaf
+        | Attack::Mute
+        | Attack::Pair
+        | Attack::Halves
+        | Attack::Bridge => {
+            let Some(network) = &mut cluster.network else { return Ok(String::new()) };
+            part(network, count, |from, to| attack.parts(leader, count, from, to))?;
             pause(3000).await;
         }
-        Attack::Delay | Attack::Loss => {
-            let Some(network) = &cluster.network else { return Ok(String::new()) };
-            let how = match attack {
-                Attack::Delay => "delay 30ms 20ms reorder 25%",
-                _ => "loss 5% duplicate 2%",
-            };
-            for index in 0..count {
-                network.spoil(index, how)?;
-            }
-            pause(4000).await;
-        }
+        Attack::Flapping => flap(cluster, any).await?,
+        Attack::Thin => spoil(cluster, Namespaces::THIN).await?,
+        Attack::Delay => spoil(cluster, "netem delay 30ms 20ms reorder 25%").await?,
+        Attack::Loss => spoil(cluster, "netem loss 5% duplicate 2%").await?,
     }
     Ok(format!("{} (m{leader} led)", attack.kind()))
 }
 
-fn filler_is_possible() -> bool {
-    rustix::process::geteuid().is_root()
+fn part(network: &mut Namespaces, count: usize, parts: impl Fn(usize, usize) -> bool) -> Outcome<()> {
+    for from in 0..count {
+        for to in (0..count).filter(|to| *to != from && parts(from, *to)) {
+            network.cut(from, to)?;
+        }
+    }
+    Ok(())
 }
 
-/// A member moves to a small disk in memory, which is then filled; it must stop or refuse, and come back when there is room.
-async fn full_disk(cluster: &mut Cluster, index: usize) -> Outcome<()> {
-    let data = cluster.data(index).to_owned();
-    let copy = data.with_extension("elsewhere");
-    cluster.end(index).await?;
-    let run = |program: &str, arguments: &[&std::path::Path]| -> Outcome<()> {
-        let done = std::process::Command::new(program).args(arguments).output()?;
-        let said = String::from_utf8_lossy(&done.stderr).into_owned();
-        if done.status.success() { Ok(()) } else { Err(format!("{program}: {said}").into()) }
-    };
-    std::fs::rename(&data, &copy)?;
-    std::fs::create_dir(&data)?;
-    let mut mount = std::process::Command::new("mount");
-    mount.args(["-t", "tmpfs", "-o", "size=512m", "siege"]).arg(&data);
-    if !mount.status()?.success() {
-        std::fs::remove_dir(&data)?;
-        std::fs::rename(&copy, &data)?;
-        return Ok(());
+async fn spoil(cluster: &mut Cluster, how: &str) -> Outcome<()> {
+    let Some(network) = &mut cluster.network else { return Ok(()) };
+    for index in 0..cluster.members.len() {
+        network.spoil(index, how)?;
     }
-    run("cp", &["-a".as_ref(), &copy.join("."), &data])?;
-    cluster.launch(index)?;
-    pause(1000).await;
-    let filler = data.join("filler");
-    // It ends when nothing fits any more.
-    drop(
-        std::process::Command::new("dd")
-            .args(["if=/dev/zero", "bs=64k"])
-            .arg(format!("of={}", filler.display()))
-            .output(),
-    );
-    pause(2500).await;
-    drop(std::fs::remove_file(&filler));
-    cluster.end(index).await?;
-    std::fs::remove_dir_all(&copy)?;
-    std::fs::create_dir(&copy)?;
-    run("cp", &["-a".as_ref(), &data.join("."), &copy])?;
-    run("umount", &[&data])?;
-    std::fs::remove_dir(&data)?;
-    std::fs::rename(&copy, &data)?;
-    cluster.launch(index)
+    pause(4000).await;
+    Ok(())
+}
+
+/// What a member says and hears is lost for a moment, again and again.
+async fn flap(cluster: &mut Cluster, index: usize) -> Outcome<()> {
+    let count = cluster.members.len();
+    let Some(network) = &mut cluster.network else { return Ok(()) };
+    for round in 0..12 {
+        part(network, count, |from, to| from == index || to == index)?;
+        pause(20 * (round % 4)).await;
+        network.heal()?;
+        pause(150).await;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cuts(attack: Attack, leader: usize, count: usize) -> Vec<(usize, usize)> {
+        let pairs = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
+        pairs.filter(|(from, to)| from != to && attack.parts(leader, count, *from, *to)).collect()
+    }
+
+    #[test]
+    fn partitions_have_the_shapes_that_their_names_say() {
+        assert_eq!(cuts(Attack::Deaf, 1, 3), [(0, 1), (2, 1)]);
+        assert_eq!(cuts(Attack::Mute, 1, 3), [(1, 0), (1, 2)]);
+        assert_eq!(cuts(Attack::IsolateLeader, 1, 3), [(0, 1), (1, 0), (1, 2), (2, 1)]);
+        assert_eq!(cuts(Attack::Pair, 2, 3), [(0, 2), (2, 0)]);
+        assert_eq!(cuts(Attack::Halves, 0, 3), [(0, 1), (0, 2), (1, 0), (2, 0)]);
+        // Whoever leads hears everybody, and of the others those of one half do not hear those of the other.
+        assert_eq!(cuts(Attack::Bridge, 0, 4), [(1, 2), (2, 1), (2, 3), (3, 2)]);
+    }
+
+    #[test]
+    fn every_attack_has_its_turn_and_a_name_of_its_own() {
+        let names: std::collections::BTreeSet<&str> = Attack::ALL.iter().map(|it| it.kind()).collect();
+        assert_eq!(names.len(), Attack::ALL.len());
+    }
 }

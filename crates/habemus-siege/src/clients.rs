@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 use tokio_stream::StreamExt;
 use tonic::transport::Channel;
 
-use crate::cluster::{Cluster, channel};
+use crate::cluster::Cluster;
 use crate::record::Record;
 use crate::{Outcome, locks};
 
@@ -53,17 +53,14 @@ pub(crate) fn start(cluster: &Cluster, record: &Arc<Record>) -> Outcome<Workers>
         let worker = KeyWorker::new(cluster, record, client)?;
         tasks.push(tokio::spawn(worker.run()));
     }
-    tasks.push(tokio::spawn(probe(ways(cluster)?, Arc::clone(record))));
-    tasks.push(tokio::spawn(watch(ways(cluster)?, Arc::clone(record))));
+    tasks.push(tokio::spawn(probe(cluster.ways()?, Arc::clone(record))));
+    tasks.push(tokio::spawn(watch(cluster.ways()?, Arc::clone(record))));
     for (index, name) in ["orders", "orders", "orders", "leader", "leader"].into_iter().enumerate() {
-        let addresses = cluster.addresses();
-        tasks.push(tokio::spawn(locks::hold(addresses, name, 100 + index, Arc::clone(record))));
+        let (addresses, credentials) = (cluster.addresses(), cluster.door.credentials.clone());
+        let hold = locks::hold(addresses, credentials, name, 100 + index, Arc::clone(record));
+        tasks.push(tokio::spawn(hold));
     }
     Ok(Workers { tasks, record: Arc::clone(record) })
-}
-
-fn ways(cluster: &Cluster) -> Outcome<Vec<Channel>> {
-    cluster.addresses().iter().map(|address| channel(address)).collect()
 }
 
 /// A client of keys.
@@ -84,7 +81,7 @@ fn revision(header: Option<&rpc::ResponseHeader>) -> Revision {
 impl KeyWorker {
     fn new(cluster: &Cluster, record: &Arc<Record>, client: usize) -> Outcome<KeyWorker> {
         let random = Pcg32::new(client as u64, 0x51e6e);
-        let (record, ways) = (Arc::clone(record), ways(cluster)?);
+        let (record, ways) = (Arc::clone(record), cluster.ways()?);
         Ok(KeyWorker { client, record, ways, way: client, random, known: BTreeMap::new(), written: 0 })
     }
 
@@ -260,7 +257,7 @@ fn key_value(kv: &mvccpb::KeyValue) -> Arc<KeyValue> {
 
 /// Everything that ever happened, as the members remember it.
 pub(crate) async fn all_revisions(cluster: &Cluster) -> Outcome<BTreeMap<Revision, Revised>> {
-    let way = ways(cluster)?.into_iter().next().ok_or("there is no member")?;
+    let way = cluster.ways()?.into_iter().next().ok_or("there is no member")?;
     let mut kv = KvClient::new(way.clone());
     let last = kv.range(rpc::RangeRequest { key: "k0".into(), ..Default::default() }).await?;
     let last = revision(last.into_inner().header.as_ref());

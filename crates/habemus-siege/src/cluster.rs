@@ -12,8 +12,9 @@ use habemus_etcd::etcdserverpb::kv_client::KvClient;
 use habemus_etcd::etcdserverpb::maintenance_client::MaintenanceClient;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Channel;
 
+use crate::door::{Certificates, Door};
 use crate::network::Namespaces;
 use crate::{Flags, Kind, Outcome};
 
@@ -24,39 +25,57 @@ const LONG: Duration = Duration::from_secs(90);
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) kind: Kind,
-    path: PathBuf,
-    beyond_loopback: bool,
+    pub(crate) path: PathBuf,
+    /// What it says of itself.
+    pub(crate) version: String,
 }
 
 impl Program {
     /// The program that was asked for, or the habemusd that was built beside this one.
-    pub(crate) fn find(path: Option<PathBuf>, kind: Option<Kind>) -> Outcome<Program> {
-        let beside = || std::env::current_exe().map(|this| this.with_file_name("habemusd"));
-        let path = match path {
-            Some(path) if path.as_os_str() == "habemusd" => beside()?,
-            Some(path) => path,
-            None => beside()?,
-        };
+    pub(crate) fn find(path: &Path, kind: Option<Kind>) -> Outcome<Program> {
+        let beside = std::env::current_exe()?.with_file_name("habemusd");
+        let path = if path.as_os_str() == "habemusd" { beside } else { path.to_owned() };
         let is_etcd = path.file_name().is_some_and(|name| name == "etcd");
         let kind = kind.unwrap_or(if is_etcd { Kind::Etcd } else { Kind::Habemus });
-        let help = std::process::Command::new(&path).arg("--help").output().map_err(|error| {
+        let said = std::process::Command::new(&path).arg("--version").output().map_err(|error| {
             format!("{}: {error}; build it first: cargo build -p habemus-server", path.display())
         })?;
-        let beyond_loopback = kind == Kind::Etcd
-            || String::from_utf8_lossy(&help.stdout).contains("--insecure-beyond-loopback");
-        Ok(Program { kind, path, beyond_loopback })
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        let version = said.lines().next().unwrap_or_default().replace("etcd Version:", "etcd");
+        Ok(Program { kind, path, version })
     }
+
+    /// What people call it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::Habemus => "habemusd",
+            Kind::Etcd => "etcd",
+        }
+    }
+}
+
+/// How a member came to the cluster.
+enum Origin {
+    /// With the cluster.
+    First,
+    /// Later, instead of another one.
+    Added,
 }
 
 /// One member.
 pub(crate) struct Member {
-    name: String,
+    pub(crate) name: String,
     /// Where clients reach it.
     pub(crate) client: String,
-    peer: String,
+    pub(crate) peer: String,
     data: PathBuf,
+    origin: Origin,
+    /// What it runs: during an upgrade not all run the same.
+    program: Program,
     child: Option<Child>,
     pub(crate) stopped: bool,
+    /// How many seconds its clocks are ahead, in a time namespace of its own.
+    pub(crate) ahead: Option<u32>,
 }
 
 /// Some members that work together.
@@ -64,6 +83,12 @@ pub(crate) struct Cluster {
     pub(crate) program: Program,
     pub(crate) members: Vec<Member>,
     pub(crate) network: Option<Namespaces>,
+    pub(crate) certificates: Option<Certificates>,
+    pub(crate) door: Door,
+    /// The first members, as all of them were told.
+    first: String,
+    /// How many were added since.
+    added: usize,
     directory: PathBuf,
 }
 
@@ -76,6 +101,8 @@ impl Drop for Cluster {
             }
         }
         drop(std::fs::remove_dir_all(&self.directory));
+        // Beside another siege it may not be empty.
+        drop(self.directory.parent().map(std::fs::remove_dir));
     }
 }
 
@@ -90,36 +117,55 @@ impl Cluster {
     /// Starts the members, and waits until one of them has written something.
     pub(crate) async fn start(program: Program, flags: &Flags) -> Outcome<Cluster> {
         let count = usize::from(flags.members);
-        if flags.namespaces && !program.beyond_loopback {
-            return Err("this habemusd listens on loopback addresses only: leave out --namespaces".into());
-        }
         // On the disk where the programs are: a directory for temporary files may be in memory.
         let beside = std::env::current_exe()?.with_file_name(format!("siege-{}", std::process::id()));
-        let directory = flags.data.clone().unwrap_or(beside);
+        let directory = flags.data.clone().unwrap_or(beside).join(program.name());
         std::fs::create_dir_all(&directory)?;
-        let network = if flags.namespaces { Some(Namespaces::make(count)?) } else { None };
+        let network = namespaces(flags, count)?;
         let ports = ports(2 * count)?;
-        let members = (0..count).map(|index| {
-            let address = |port: u16| match &network {
-                Some(_) => format!("{}:{port}", Namespaces::address(index)),
-                None => format!("127.0.0.1:{port}"),
-            };
-            let name = format!("m{index}");
-            Member {
-                client: address(ports[index]),
-                peer: address(ports[count + index]),
-                data: directory.join(&name),
-                name,
-                child: None,
-                stopped: false,
-            }
-        });
-        let mut cluster = Cluster { program, members: members.collect(), network, directory };
+        let before = flags.previous.as_deref().filter(|_| program.kind == Kind::Habemus);
+        let begins_with =
+            before.map_or(Ok(program.clone()), |path| Program::find(path, Some(program.kind)))?;
+        let members: Vec<Member> = (0..count)
+            .map(|index| {
+                let host = network.as_ref().map_or("127.0.0.1".to_owned(), |network| network.address(index));
+                let name = format!("m{index}");
+                Member {
+                    client: format!("{host}:{}", ports[index]),
+                    peer: format!("{host}:{}", ports[count + index]),
+                    data: directory.join(&name),
+                    name,
+                    origin: Origin::First,
+                    program: begins_with.clone(),
+                    child: None,
+                    stopped: false,
+                    ahead: None,
+                }
+            })
+            .collect();
+        let hosts: Vec<String> =
+            members.iter().filter_map(|it| Some(it.client.rsplit_once(':')?.0.to_owned())).collect();
+        let certificates = match flags.tls && program.kind == Kind::Habemus {
+            true => Some(Certificates::make(&program.path, &directory, &hosts)?),
+            false => None,
+        };
+        let door = certificates.as_ref().map_or(Ok(Door::default()), Certificates::door)?;
+        let first = String::new();
+        let mut cluster =
+            Cluster { program, members, network, certificates, door, first, added: 0, directory };
+        cluster.first = cluster.all();
         for index in 0..count {
             cluster.launch(index)?;
         }
         cluster.recover().await?;
         Ok(cluster)
+    }
+
+    /// All members with their addresses, as a program wants to be told.
+    fn all(&self) -> String {
+        let scheme = if self.program.kind == Kind::Etcd { "http://" } else { "" };
+        let all = self.members.iter().map(|it| format!("{}={scheme}{}", it.name, it.peer));
+        all.collect::<Vec<_>>().join(",")
     }
 
     /// Starts a member that does not run.
@@ -135,29 +181,45 @@ impl Cluster {
         Ok(())
     }
 
+    /// The program of a member, in the namespaces where it lives.
+    fn program(&self, index: usize) -> Command {
+        let member = &self.members[index];
+        let mut words: Vec<PathBuf> = Vec::new();
+        if let Some(network) = &self.network {
+            words.extend(["ip", "netns", "exec", &network.name(index)].map(PathBuf::from));
+        }
+        if let Some(ahead) = member.ahead {
+            let clocks = [format!("--monotonic={ahead}"), format!("--boottime={ahead}")];
+            words.extend(["unshare", "--time", "--fork", "--kill-child"].map(PathBuf::from));
+            words.extend(clocks.map(PathBuf::from));
+        }
+        words.push(member.program.path.clone());
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
+        command
+    }
+
     fn command(&self, index: usize) -> Command {
         let member = &self.members[index];
-        let mut command = match &self.network {
-            None => Command::new(&self.program.path),
-            Some(_) => {
-                let mut command = Command::new("ip");
-                command.args(["netns", "exec", &Namespaces::name(index)]).arg(&self.program.path);
-                command
-            }
-        };
-        let all = |scheme: &str| {
-            let all = self.members.iter().map(|it| format!("{}={scheme}{}", it.name, it.peer));
-            all.collect::<Vec<_>>().join(",")
-        };
+        let mut command = self.program(index);
         match self.program.kind {
             Kind::Habemus => {
                 command.arg("--data").arg(&member.data).args(["--listen", &member.client]);
                 command.args(["--history", "100000000"]);
-                if self.members.len() > 1 {
-                    command.args(["--name", &member.name, "--cluster", &all("")]);
+                match member.origin {
+                    Origin::First if self.members.len() == 1 => {}
+                    Origin::First => drop(command.args(["--name", &member.name, "--cluster", &self.first])),
+                    Origin::Added => {
+                        let others = self.members.iter().filter(|other| other.name != member.name);
+                        let others: Vec<&str> = others.map(|other| &other.peer[..]).collect();
+                        command.args(["--name", &member.name, "--peer", &member.peer]);
+                        command.args(["--join", &others.join(",")]);
+                    }
                 }
-                if self.network.is_some() {
-                    command.arg("--insecure-beyond-loopback");
+                match &self.certificates {
+                    Some(certificates) => drop(command.args(certificates.options())),
+                    None if self.network.is_some() => drop(command.arg("--insecure-beyond-loopback")),
+                    None => {}
                 }
             }
             Kind::Etcd => {
@@ -165,7 +227,12 @@ impl Cluster {
                 command.arg("--data-dir").arg(&member.data).args(["--name", &member.name]);
                 command.args(["--listen-client-urls", &client, "--advertise-client-urls", &client]);
                 command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);
-                command.args(["--initial-cluster", &all("http://"), "--log-level", "error"]);
+                let (all, state) = match member.origin {
+                    Origin::First => (self.first.clone(), "new"),
+                    Origin::Added => (self.all(), "existing"),
+                };
+                command.args(["--initial-cluster", &all, "--initial-cluster-state", state]);
+                command.args(["--log-level", "error"]);
             }
         }
         command
@@ -191,20 +258,28 @@ impl Cluster {
         self.kill(index).await
     }
 
+    /// The process of a member.
+    pub(crate) fn process(&self, index: usize) -> Option<Pid> {
+        let id = self.members[index].child.as_ref().and_then(Child::id)?;
+        Pid::from_raw(id.cast_signed())
+    }
+
     /// Stops a member, or lets it go on.
     pub(crate) fn signal(&mut self, index: usize, signal: Signal) {
-        let member = &mut self.members[index];
-        let id = member.child.as_ref().and_then(Child::id).and_then(|id| Pid::from_raw(id.cast_signed()));
-        if let Some(id) = id {
+        if let Some(id) = self.process(index) {
             // One that has just ended hears nothing.
             let _ = kill_process(id, signal);
-            member.stopped = signal == Signal::STOP;
+            match signal {
+                Signal::STOP => self.members[index].stopped = true,
+                Signal::CONT => self.members[index].stopped = false,
+                _ => {}
+            }
         }
     }
 
     /// Lets everything be well again, and waits until every member answers.
     pub(crate) async fn recover(&mut self) -> Outcome<()> {
-        if let Some(network) = &self.network {
+        if let Some(network) = &mut self.network {
             network.heal()?;
         }
         let deadline = Instant::now() + LONG;
@@ -213,7 +288,7 @@ impl Cluster {
             self.launch(index)?;
         }
         for index in 0..self.members.len() {
-            while let Err(why) = write(&self.members[index].client).await {
+            while let Err(why) = write(&self.door, &self.members[index].client).await {
                 if Instant::now() > deadline {
                     let log = self.directory.join(format!("m{index}.log"));
                     let said = std::fs::read_to_string(log).unwrap_or_default();
@@ -226,7 +301,7 @@ impl Cluster {
                     member.child = None;
                     self.launch(index)?;
                 }
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                tokio::time::sleep(Duration::from_millis(10)).await;
             }
         }
         Ok(())
@@ -238,7 +313,7 @@ impl Cluster {
             self.members.iter().enumerate().filter(|(_, it)| it.child.is_some() && !it.stopped)
         {
             let asked = async {
-                let channel = channel(&member.client).ok()?;
+                let channel = self.door.channel(&member.client).ok()?;
                 let status =
                     MaintenanceClient::new(channel).status(StatusRequest {}).await.ok()?.into_inner();
                 status.header.map(|header| header.member_id == status.leader)
@@ -255,20 +330,55 @@ impl Cluster {
         self.members.iter().map(|member| member.client.clone()).collect()
     }
 
+    /// Connections to all members.
+    pub(crate) fn ways(&self) -> Outcome<Vec<Channel>> {
+        self.members.iter().map(|member| self.door.channel(&member.client)).collect()
+    }
+
     /// The directory of a member.
     pub(crate) fn data(&self, index: usize) -> &Path {
         &self.members[index].data
     }
+
+    /// From its next start on a member runs what is attacked, whatever it ran before.
+    pub(crate) fn upgrade(&mut self, index: usize) {
+        self.members[index].program = self.program.clone();
+    }
+
+    /// Whether somebody still runs something else than what is attacked.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.members.iter().any(|member| member.program.path != self.program.path)
+    }
+
+    /// A member that does not run becomes a new one, with an empty directory, which the others must be told of.
+    pub(crate) fn replace(&mut self, index: usize) -> Outcome<()> {
+        std::fs::remove_dir_all(&self.members[index].data)?;
+        self.added += 1;
+        let name = format!("m{index}n{}", self.added);
+        let member = &mut self.members[index];
+        member.data = self.directory.join(&name);
+        (member.name, member.origin) = (name, Origin::Added);
+        Ok(())
+    }
 }
 
-/// A connection to an address, which is made when it is first used.
-pub(crate) fn channel(address: &str) -> Outcome<Channel> {
-    let endpoint = Endpoint::from_shared(format!("http://{address}"))?;
-    Ok(endpoint.tcp_nodelay(true).connect_timeout(Duration::from_millis(500)).connect_lazy())
+/// Networks for the members, if they can be had; says aloud if not.
+fn namespaces(flags: &Flags, count: usize) -> Outcome<Option<Namespaces>> {
+    if flags.loopback {
+        return Ok(None);
+    }
+    match Namespaces::make(count) {
+        Ok(made) => Ok(Some(made)),
+        Err(why) if flags.namespaces => Err(why),
+        Err(why) => {
+            eprintln!("members are on loopback addresses, and nothing is cut: {why}");
+            Ok(None)
+        }
+    }
 }
 
-async fn write(address: &str) -> Outcome<()> {
+async fn write(door: &Door, address: &str) -> Outcome<()> {
     let request = PutRequest { key: "siege-ready".into(), value: "x".into(), ..Default::default() };
-    let put = async { Ok(KvClient::new(channel(address)?).put(request).await?) };
+    let put = async { Ok(KvClient::new(door.channel(address)?).put(request).await?) };
     tokio::time::timeout(Duration::from_secs(2), put).await?.map(|_| ())
 }

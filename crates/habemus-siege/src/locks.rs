@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use habemus_client::{Client, Session, Wait};
+use habemus_client::{Client, Credentials, Session, Wait};
 use habemus_dst::Inside;
 use habemus_store::{Mode, Revision};
 
@@ -14,17 +14,27 @@ use crate::record::Record;
 const TTL: Duration = Duration::from_secs(2);
 
 /// Enters a lock again and again, until it is to stop.
-pub(crate) async fn hold(addresses: Vec<String>, name: &'static str, client: usize, record: Arc<Record>) {
+pub(crate) async fn hold(
+    addresses: Vec<String>,
+    credentials: Credentials,
+    name: &'static str,
+    client: usize,
+    record: Arc<Record>,
+) {
     while !record.is_stopping() {
-        if attempt(&addresses, name, client, &record).await.is_none() {
+        let way = Client::connect_as(&addresses, &credentials);
+        let entered = match way {
+            Ok(way) => attempt(&way, name, client, &record).await,
+            Err(_) => None,
+        };
+        if entered.is_none() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
 }
 
 /// One session with several entries; `None` when something failed.
-async fn attempt(addresses: &[String], name: &'static str, client: usize, record: &Record) -> Option<()> {
-    let way = Client::connect(addresses).ok()?;
+async fn attempt(way: &Client, name: &'static str, client: usize, record: &Record) -> Option<()> {
     let session = tokio::time::timeout(Duration::from_secs(5), way.session(TTL)).await.ok()?.ok()?;
     let mut outcome = Some(());
     for entry in 0..20 {

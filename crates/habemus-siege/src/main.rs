@@ -4,13 +4,18 @@
 mod attack;
 mod clients;
 mod cluster;
+mod disks;
+mod door;
+mod holder;
 mod locks;
 mod network;
+mod operators;
+mod picture;
 mod record;
 mod report;
 mod verdict;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +23,9 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 
 use crate::cluster::{Cluster, Program};
+use crate::holder::Holder;
 use crate::record::Record;
+use crate::report::Siege;
 
 /// Whatever can go wrong while we look: text for people.
 pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -30,45 +37,59 @@ pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>
     name = "habemus siege",
     version,
     after_help = "Examples:
-  habemus siege --seconds 60
-      three members on loopback addresses, killed, stopped and restarted for a minute
-  habemus siege --members 5 --seconds 600 --namespaces --report siege
-      five, each in a network namespace of its own (root only), also cut off and slowed down; writes siege.md, siege.svg
+  habemus siege
+      three members for three minutes; as root each in a network namespace of its own, and cut off, too
+  habemus siege --members 5 --report siege --program habemusd --program etcd
+      five, and then five of etcd; writes siege.md and its pictures
   habemus siege --kills 1000
       a thousand times kill -9, as fast as members come back
-  habemus siege --program etcd --seconds 60
-      the same against etcd
+  habemus siege --previous old/habemusd --tls
+      begins with an older program, which is replaced while clients work; with certificates, which are, too
 
 It exits with 0 if every promise was kept, with 1 if one was not, and with 2 if it could not be tried."
 )]
 pub(crate) struct Flags {
-    /// What is attacked: `habemusd`, `etcd`, or the path of one of them [default: the habemusd beside this program]
-    #[arg(long, value_name = "PROGRAM")]
-    program: Option<PathBuf>,
+    /// What is attacked, one after the other: `habemusd` (that beside this program), `etcd`, or a path of one of them
+    #[arg(long, value_name = "PROGRAM", default_value = "habemusd")]
+    program: Vec<PathBuf>,
     /// Which of the two it is, if its name does not say
     #[arg(long)]
     kind: Option<Kind>,
     /// How many members
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=7))]
     members: u8,
-    /// For how long
-    #[arg(long, default_value_t = 30)]
+    /// For how long each is attacked
+    #[arg(long, default_value_t = 180)]
     seconds: u64,
     /// Nothing but so many times kill -9
     #[arg(long, value_name = "COUNT")]
     kills: Option<u64>,
-    /// Members in network namespaces, which can be cut off and slowed down; needs root and iproute2
-    #[arg(long)]
+    /// Members in network namespaces or not at all; else, without root and iproute2, they are on loopback addresses
+    #[arg(long, conflicts_with = "loopback")]
     namespaces: bool,
+    /// Members on loopback addresses, where nothing can be cut
+    #[arg(long)]
+    loopback: bool,
+    /// An older habemusd: the members begin with it, and are upgraded first
+    #[arg(long, value_name = "PROGRAM")]
+    previous: Option<PathBuf>,
+    /// Everybody shows certificates, which are replaced while everything runs (habemusd only)
+    #[arg(long)]
+    tls: bool,
     /// What the attacks are drawn from
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Write FILE.md and FILE.svg
+    /// Write FILE.md and pictures beside it
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// Where the members have their data [default: a directory beside this program]
     #[arg(long, value_name = "DIRECTORY")]
     data: Option<PathBuf>,
+    /// Be a holder that is going to be stopped
+    #[arg(long, hide = true, requires = "at")]
+    hold: Option<Holder>,
+    #[arg(long, hide = true, value_delimiter = ',')]
+    at: Vec<String>,
 }
 
 /// Which service.
@@ -83,7 +104,7 @@ pub(crate) enum Kind {
 fn main() -> ExitCode {
     let flags = Flags::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let lived = runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(besiege(&flags)));
+    let lived = runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(begin(&flags)));
     match lived {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -94,8 +115,43 @@ fn main() -> ExitCode {
     }
 }
 
-async fn besiege(flags: &Flags) -> Outcome<bool> {
-    let program = Program::find(flags.program.clone(), flags.kind)?;
+async fn begin(flags: &Flags) -> Outcome<bool> {
+    if let Some(holder) = flags.hold {
+        return holder::be(holder, &flags.at).await.map(|()| true);
+    }
+    tokio::select! {
+        lived = besiege_all(flags) => lived,
+        // Whatever was made for the siege goes with it.
+        _ = tokio::signal::ctrl_c() => Err("interrupted".into()),
+    }
+}
+
+async fn besiege_all(flags: &Flags) -> Outcome<bool> {
+    let mut sieges = Vec::new();
+    for path in &flags.program {
+        sieges.push(besiege(Program::find(path, flags.kind)?, flags).await?);
+    }
+    let picture = flags.report.as_deref().and_then(Path::file_stem).map(Path::new);
+    print!("{}", report::markdown(&sieges, flags, None));
+    if let Some(path) = &flags.report {
+        std::fs::write(path.with_extension("md"), report::markdown(&sieges, flags, picture))?;
+        let stem = picture.unwrap_or(path).display();
+        let write = |kind: &str, text: String| {
+            std::fs::write(path.with_file_name(format!("{stem}-{kind}.svg")), text)
+        };
+        write("outages", picture::outages(&sieges))?;
+        for siege in &sieges {
+            write(siege.name, picture::course(siege))?;
+        }
+        let late = |siege: &Siege| siege.trials.iter().find(|it| it.overwritten).cloned();
+        if let Some((siege, trial)) = sieges.iter().rev().find_map(|siege| Some((siege, late(siege)?))) {
+            write("paused", picture::paused(siege, &trial))?;
+        }
+    }
+    Ok(sieges.iter().all(|siege| siege.verdict.holds()))
+}
+
+async fn besiege(program: Program, flags: &Flags) -> Outcome<Siege> {
     let mut cluster = Cluster::start(program, flags).await?;
     let record = Arc::new(Record::new());
     let workers = clients::start(&cluster, &record)?;
@@ -104,14 +160,23 @@ async fn besiege(flags: &Flags) -> Outcome<bool> {
     cluster.recover().await?;
     tokio::time::sleep(Duration::from_secs(2)).await;
     workers.stop().await;
+    attacked?;
     let revised = clients::all_revisions(&cluster).await?;
     let verdict = verdict::of(&record, &revised);
-    let text = report::markdown(&cluster, flags, &record, &verdict);
-    print!("{text}");
-    if let Some(path) = &flags.report {
-        std::fs::write(path.with_extension("md"), report::with_picture(&text, path))?;
-        std::fs::write(path.with_extension("svg"), report::svg(&record))?;
-    }
-    attacked?;
-    Ok(verdict.holds())
+    let parts = record.parts();
+    // A holder has no certificate, and takes its time.
+    let trials = match cluster.certificates {
+        None if flags.kills.is_none() && flags.seconds >= 60 => holder::try_all(&cluster, &record).await?,
+        _ => Vec::new(),
+    };
+    let place = if cluster.network.is_some() { "in network namespaces" } else { "on loopback addresses" };
+    let tls = if cluster.certificates.is_some() { ", with certificates" } else { "" };
+    Ok(Siege {
+        name: cluster.program.name(),
+        version: cluster.program.version.clone(),
+        place: format!("{} members {place}{tls}", cluster.members.len()),
+        parts,
+        verdict,
+        trials,
+    })
 }

@@ -9,6 +9,7 @@ use habemus_store::{
 
 use super::{Ask, Hands, Reply};
 use crate::clock::Micros;
+use crate::history::Judge;
 use crate::linearizability::{KeyAct, KeyCall, KeyResult};
 
 /// So many keys are fought for.
@@ -74,7 +75,7 @@ impl KeyClient {
             (_, Reply::Refused) => KeyResult::Refused,
             (_, Reply::Unknown) => KeyResult::Unknown,
             (act, reply) => {
-                hands.history.violated(format!("{act:?} was answered by {reply:?}"));
+                hands.history.violated(Judge::Keys, format!("{act:?} was answered by {reply:?}"));
                 KeyResult::Unknown
             }
         };

@@ -10,7 +10,7 @@ use habemus_store::{
 
 use super::{Ask, Hands, Reply};
 use crate::clock::{Micros, SkewedClock};
-use crate::history::Inside;
+use crate::history::{Inside, Judge};
 
 /// A call that is not answered by then is made again.
 const PATIENCE: Micros = 1_000_000;
@@ -150,14 +150,14 @@ impl LockClient {
                     hands.switches = true;
                     self.phase = Phase::Outside { until: hands.now + 50_000 };
                 }
-                other => hands.history.violated(format!("entering was answered by {other:?}")),
+                other => hands.history.violated(Judge::Locks, format!("entering was answered by {other:?}")),
             },
             Phase::Leaving { call: present, .. } if *present == call => match reply {
                 Reply::Applied { answer: Ok(Answer::Done) | Err(StoreError::NotOwner), .. } => {
                     self.phase = Phase::Outside { until: hands.now + hands.random.between(0, 500_000) };
                 }
                 Reply::Refused | Reply::Unknown => hands.switches = true,
-                other => hands.history.violated(format!("leaving was answered by {other:?}")),
+                other => hands.history.violated(Judge::Locks, format!("leaving was answered by {other:?}")),
             },
             _ => {}
         }
@@ -180,7 +180,7 @@ impl LockClient {
                 kept.next = Attempt::At(local + kept.renewal.pause_after_failure());
                 hands.switches = true;
             }
-            other => hands.history.violated(format!("a renewal was answered by {other:?}")),
+            other => hands.history.violated(Judge::Sessions, format!("a renewal was answered by {other:?}")),
         }
     }
 

@@ -4,6 +4,7 @@ use habemus_store::Revision;
 
 use super::{Ask, Hands, Reply};
 use crate::clock::Micros;
+use crate::history::Judge;
 
 /// After so long without a word it asks somebody else: nothing may have happened, or nobody may be there.
 const PATIENCE: Micros = 1_000_000;
@@ -15,7 +16,8 @@ const PAUSE: Micros = 20_000;
 pub(crate) struct WatchClient {
     /// The first revision that it does not know.
     pub(crate) next: Revision,
-    present: Option<u64>,
+    /// The call by which it is told.
+    pub(super) present: Option<u64>,
     heard: Micros,
 }
 
@@ -48,7 +50,10 @@ impl WatchClient {
                 for revised in all {
                     if revised.revision != self.next {
                         let (told, next) = (revised.revision, self.next);
-                        hands.history.violated(format!("a watch that waits for {next} was told of {told}"));
+                        hands.history.violated(
+                            Judge::Watches,
+                            format!("a watch that waits for {next} was told of {told}"),
+                        );
                     }
                     hands.history.saw(&revised);
                     self.next = Revision(revised.revision.0 + 1);
@@ -56,7 +61,10 @@ impl WatchClient {
             }
             Reply::Compacted(first) => {
                 if first < self.next {
-                    hands.history.violated(format!("{} is said to be compacted up to {first}", self.next));
+                    hands.history.violated(
+                        Judge::Watches,
+                        format!("{} is said to be compacted up to {first}", self.next),
+                    );
                 }
                 self.next = first;
                 self.present = None;
@@ -65,7 +73,7 @@ impl WatchClient {
                 self.present = None;
                 hands.switches = true;
             }
-            other => hands.history.violated(format!("a watch was answered by {other:?}")),
+            other => hands.history.violated(Judge::Watches, format!("a watch was answered by {other:?}")),
         }
     }
 }

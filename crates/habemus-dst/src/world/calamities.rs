@@ -28,8 +28,10 @@ impl World {
     }
 
     fn befall_now(&mut self, calamity: Calamity) {
-        let count = self.machines.len() as u64;
-        let machine = |number: u64| (number % count) as usize;
+        // Whoever is gone and does not run any more cannot be hurt.
+        let here = |index: &usize| !self.machines[*index].gone || self.machines[*index].running.is_some();
+        let here: Vec<usize> = (0..self.machines.len()).filter(here).collect();
+        let machine = |number: u64| here[(number % here.len() as u64) as usize];
         match calamity {
             Calamity::Crash(one) => self.crash(machine(one)),
             Calamity::CrashMidway(one, effects) => self.machines[machine(one)].stops_after = Some(effects),

@@ -5,6 +5,7 @@ use habemus_store::Revision;
 use super::World;
 use crate::agenda::Due;
 use crate::client::Client;
+use crate::history::Judge;
 
 /// No disk ever holds more at the end: a snapshot and some segments.
 const MAX_DISK: usize = 2 << 20;
@@ -24,7 +25,8 @@ impl World {
     pub(crate) fn judge_progress(&mut self, before: &[u64]) {
         for (client, (before, now)) in before.iter().zip(self.progress()).enumerate() {
             if now <= *before {
-                self.history.violated(format!("nothing is wrong any more, and client {client} waits"));
+                let why = format!("nothing is wrong any more, and client {client} waits");
+                self.history.violated(Judge::Progress, why);
             }
         }
     }
@@ -40,41 +42,43 @@ impl World {
     }
 
     /// What is not as it must be, when nothing happens any more and `last` was the last revision.
-    pub(crate) fn violations_at_the_end(&self, last: Revision) -> Vec<String> {
+    pub(crate) fn violations_at_the_end(&self, last: Revision) -> Vec<(Judge, String)> {
         let mut violations = Vec::new();
         let Some(leader) = self.leader().and_then(|leader| self.machines[leader].running.as_ref()) else {
-            return vec!["nothing is wrong any more, and nobody leads".to_owned()];
+            return vec![(Judge::Progress, "nothing is wrong any more, and nobody leads".to_owned())];
         };
         let store = leader.replica.store();
         if store.session_count() > 0 {
-            violations.push(format!("{} sessions have not ended", store.session_count()));
+            violations.push((Judge::Sessions, format!("{} sessions have not ended", store.session_count())));
         }
         if store.revision() != last {
-            violations.push(format!("the last revision is {}, and there was {last}", store.revision()));
+            let why = format!("the last revision is {}, and there was {last}", store.revision());
+            violations.push((Judge::Keys, why));
         }
         for (id, _) in leader.replica.members() {
             let machine = self.machines.iter().find(|machine| machine.id == id);
             let Some(running) = machine.and_then(|machine| machine.running.as_ref()) else {
-                violations.push(format!("member {id} does not run"));
+                violations.push((Judge::Progress, format!("member {id} does not run")));
                 continue;
             };
             let bytes = machine.map_or(0, |machine| machine.disk.bytes());
             if bytes > MAX_DISK {
-                violations.push(format!("the disk of member {id} holds {bytes} bytes"));
+                violations.push((Judge::Disks, format!("the disk of member {id} holds {bytes} bytes")));
             }
             if running.replica.applied() != leader.replica.applied() {
-                violations.push(format!("member {id} is behind"));
+                violations.push((Judge::Progress, format!("member {id} is behind")));
             } else if running.replica.store().to_bytes() != store.to_bytes() {
-                violations.push(format!("member {id} has another store"));
+                violations.push((Judge::Members, format!("member {id} has another store")));
             }
         }
         for person in &self.people {
             match &person.client {
                 Client::Watch(watch) if watch.next <= last => {
-                    violations.push(format!("a watch waits for {}, and {last} has happened", watch.next));
+                    let why = format!("a watch waits for {}, and {last} has happened", watch.next);
+                    violations.push((Judge::Watches, why));
                 }
                 Client::Lock(lock) if lock.inside().is_some() => {
-                    violations.push("somebody who is gone is inside".to_owned());
+                    violations.push((Judge::Locks, "somebody who is gone is inside".to_owned()));
                 }
                 _ => {}
             }
