@@ -1,18 +1,16 @@
 // The top: what is looked at, and what can be taken along.
-import { useState } from "preact/hooks";
 import { FIRST } from "./client";
 import type { Lab } from "./lab";
 
 export function Bar({ lab }: { lab: Lab }) {
   const { frame, texts, exhibits, algorithms, exhibit, language, exercises, course, solved } = lab.state;
-  const [own, setOwn] = useState<{ name: string; processes: number; seed: number } | null>(null);
   const problems = [...new Set(algorithms.map(([, problem]) => problem))];
-  const seed = own?.seed ?? frame?.seed ?? 1;
-  const processes = own?.processes ?? frame?.size ?? 5;
-  const name = own?.name ?? frame?.algorithm ?? "";
-  const begin = (change: Partial<{ name: string; processes: number; seed: number }>) => {
-    const start = { name, processes, seed, ...change };
-    setOwn(null);
+  const seed = frame?.seed ?? 1;
+  const processes = frame?.size ?? 5;
+  const name = frame?.algorithm ?? "";
+  const topologies = frame?.topologies ?? [];
+  const begin = (change: Partial<{ name: string; processes: number; seed: number; topology: string }>) => {
+    const start = { name, processes, seed, topology: frame?.topology, ...change };
     void lab.ask({ wish: "open", algorithm: start });
   };
   const groups = ["s0", "s1", "s2", "s3", "s4"];
@@ -61,6 +59,13 @@ export function Bar({ lab }: { lab: Lab }) {
           ))}
         </select>
       </label>
+      {topologies.filter((topology) => topology !== "links").length > 1 && (
+        <label class="field topology">
+          <select name="topology" lang="en" aria-label={texts["topology"]} value={frame!.topology} onChange={(event) => begin({ topology: event.currentTarget.value })}>
+            {topologies.filter((topology) => topology !== "links" || frame!.topology === "links").map((topology) => <option key={topology} value={topology}>{topology}</option>)}
+          </select>
+        </label>
+      )}
       <label class="field small">
         <span>{texts["processes"]}</span>
         <input name="processes" aria-label={texts["processes"]} type="number" min="1" max="512" value={processes}

@@ -52,7 +52,7 @@ export function Check({ lab, frame }: { lab: Lab; frame: Frame }) {
         {answer && !answer.error && <span role="status" data-states={answer.states}>{answer.states.toLocaleString(lab.state.language)} {texts["check-states"]}</span>}
       </p>
       {running && <progress max={limit} value={answer?.states} aria-label={texts["check"]} />}
-      {answer?.error && <p class="bad" role="alert">{answer.error}</p>}
+      {answer?.error && <p class="bad" role="alert">{answer.error}{answer.detail && <code lang="en"> {answer.detail}</code>}</p>}
       {answer?.result && (
         <ul class="properties found">
           {answer.result.properties.map((line) => (

@@ -11,6 +11,8 @@ const SIGNS: Record<string, string> = {
 };
 
 type Drag = { arrow: Arrow; y: number };
+/// So far may a pointer go and still click.
+const STILL = 6;
 
 export function Diagram({ lab, frame }: { lab: Lab; frame: Frame }) {
   const { texts, view, revision, cone } = lab.state;
@@ -72,6 +74,24 @@ export function Diagram({ lab, frame }: { lab: Lab; frame: Frame }) {
     },
     onPointerCancel: () => setDrag(null),
   };
+  // With a mouse the paper can be pulled; a finger scrolls by itself.
+  const pull = useRef<{ y: number; top: number; far: boolean } | null>(null);
+  const pulling = !drag && {
+    onPointerDown: (event: PointerEvent) => {
+      if (event.pointerType === "mouse" && event.button === 0) pull.current = { y: event.clientY, top: box.current!.scrollTop, far: false };
+    },
+    onPointerMove: (event: PointerEvent) => {
+      if (!pull.current || event.buttons !== 1) return;
+      const by = event.clientY - pull.current.y;
+      pull.current.far ||= Math.abs(by) > STILL;
+      if (pull.current.far) box.current!.scrollTop = pull.current.top - by;
+    },
+    // Whoever has pulled does not want to go where the pointer happens to be.
+    onClickCapture: (event: Event) => {
+      if (pull.current?.far) event.stopPropagation();
+      pull.current = null;
+    },
+  };
   const movable = !frame.recorded && !frame.live;
   return (
     <div class="diagram">
@@ -85,7 +105,7 @@ export function Diagram({ lab, frame }: { lab: Lab; frame: Frame }) {
         </div>
         <Filters lab={lab} kinds={rows?.kinds ?? []} hidden={rows?.hidden ?? 0} frame={frame} />
       </div>
-      <div class="scroller" ref={box} tabindex={0} role="region" aria-label={texts["diagram"]} onWheel={wheel} onScroll={(event) => setPiece(Math.floor(event.currentTarget.scrollTop / zoom / SPARE))} onPointerLeave={() => lab.set({ cone: null })} {...dragging}>
+      <div class="scroller" ref={box} tabindex={0} role="region" aria-label={texts["diagram"]} onWheel={wheel} onScroll={(event) => setPiece(Math.floor(event.currentTarget.scrollTop / zoom / SPARE))} onPointerLeave={() => lab.set({ cone: null })} {...pulling} {...dragging}>
         <div style={{ height: `${((rows?.height ?? 1) + 1) * zoom}px`, position: "relative" }}>
           {rows && (
             <svg class="lanes" width={width} height={1} style={{ top: 0 }} aria-hidden="true">
@@ -112,7 +132,7 @@ export function Diagram({ lab, frame }: { lab: Lab; frame: Frame }) {
                   style={{ paddingLeft: `${width + 8}px` }}
                   onPointerEnter={() => drag ?? void lab.cone(row.event, rows.rows[0]!.event, rows.rows.at(-1)!.event + 1)}>
                   <span class="number">{row.event}</span>
-                  <span class="row-words">{row.words}{row.by_hand && <em> {texts["by-hand"]}</em>}</span>
+                  <span class="row-words">{row.words}{frame.branches.some((branch) => branch.differs?.event === row.event) && <em class="differs"> ≠ {texts["difference"]}</em>}{row.by_hand && <em> {texts["by-hand"]}</em>}</span>
                   <span class="time">{row.time}</span>
                 </button>
               </li>
@@ -130,6 +150,7 @@ function rowClass(row: Row, after: Row | undefined, frame: Frame, cone: Lab["sta
     row.event <= frame.cursor && (after ? after.event > frame.cursor : frame.cursor <= frame.known) && "here",
     row.event > frame.cursor && "late",
     cone && cone.event === row.event && "origin",
+    frame.branches.some((branch) => branch.differs?.event === row.event) && "differs",
     cone?.past.includes(row.event) && "past",
     cone?.future.includes(row.event) && "future",
     frame.cycle !== null && row.event > frame.cycle && "round",

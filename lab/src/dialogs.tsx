@@ -17,16 +17,16 @@ function Dialog({ label, close, children }: { label: string; close: () => void; 
 export function Editor({ lab, text }: { lab: Lab; text: string }) {
   const { texts } = lab.state;
   const [edited, setEdited] = useState(text);
-  const [error, setError] = useState<string | null>(null);
+  const [error, setError] = useState<[said: string, detail: string | undefined] | null>(null);
   const apply = async () => {
     const answer = await lab.ask({ wish: "open", toml: edited });
-    if (answer.error) setError(answer.error);
+    if (answer.error) setError([answer.error, answer.detail]);
     else lab.set({ editing: null });
   };
   return (
     <Dialog label={texts["edit-scenario"]!} close={() => lab.set({ editing: null })}>
       <textarea name="scenario-text" aria-label={texts["edit-scenario"]} spellcheck={false} rows={18} value={edited} onInput={(event) => setEdited(event.currentTarget.value)} />
-      {error && <p class="bad" role="alert">{error}</p>}
+      {error && <div class="bad" role="alert">{error[0]}{error[1] && <pre lang="en">{error[1]}</pre>}</div>}
       <p class="dialog-tools">
         <button class="primary" name="apply" onClick={() => void apply()}>{texts["apply"]}</button>
         <button onClick={() => lab.set({ editing: null })}>{texts["cancel"]}</button>

@@ -19,8 +19,11 @@ export interface State {
   exhibit: string;
   selected: number | null;
   playing: boolean;
-  speed: number;
+  /// So many events a second; or, after an ×, so many times as fast as the run's own time.
+  speed: string;
   view: DiagramView;
+  /// What the sources say of the variables: by module, and there by name.
+  fields: Record<string, Record<string, string>>;
   exercises: [string, string][];
   course: CourseView | null;
   /// The exercises that were solved in this browser.
@@ -35,6 +38,8 @@ export interface State {
   replies: string[];
   menu: Menu | null;
   toast: string | null;
+  /// What the parser says of the error that is shown, in English.
+  detail: string | null;
   help: boolean;
   cone: Cone | null;
   /// Counts whatever changes what the diagram shows.
@@ -62,8 +67,9 @@ export class Lab {
     exhibit: "",
     selected: null,
     playing: false,
-    speed: 2,
+    speed: "2",
     view: { axis: "order", background: false, hidden: [], processes: [] },
+    fields: {},
     exercises: [],
     course: null,
     solved: remembered(),
@@ -75,6 +81,7 @@ export class Lab {
     replies: [],
     menu: null,
     toast: null,
+    detail: null,
     help: false,
     cone: null,
     revision: 0,
@@ -83,7 +90,6 @@ export class Lab {
   private listener: () => void = () => {};
   private timer = 0;
   private sharing = 0;
-  private busy = false;
   private written = "";
   private checker: Worker | null = null;
   /// What shows real nodes that this page may speak to them.
@@ -106,7 +112,8 @@ export class Lab {
   }
 
   async begin() {
-    const exhibits = await (await fetch(new URL("exhibits.json", import.meta.url))).json();
+    const [exhibits, fields] = await Promise.all(["exhibits.json", "fields.json"].map(async (name) => (await fetch(new URL(name, import.meta.url))).json()));
+    this.set({ fields });
     this.take(await this.client.introduce({ wish: "exhibits", exhibits }));
     if (navigator.language.startsWith("pt")) this.take(await this.client.ask({ wish: "speak", language: "pt" }));
     const token = /^#live=([\w-]+)/.exec(location.hash)?.[1];
@@ -189,7 +196,7 @@ export class Lab {
       change.selected = answer.frame.process?.id ?? null;
       change.revision = this.state.revision + 1;
     }
-    if (answer.error) change.toast = answer.error;
+    if (answer.error) [change.toast, change.detail] = [answer.error, answer.detail ?? null];
     this.set(change);
   }
 
@@ -201,7 +208,7 @@ export class Lab {
   }
 
   say(toast: string) {
-    this.set({ toast });
+    this.set({ toast, detail: null });
     window.setTimeout(() => this.state.toast === toast && this.set({ toast: null }), 6000);
   }
 
@@ -271,18 +278,22 @@ export class Lab {
     this.tick();
   }
 
-  private tick() {
+  private tick(time = this.state.frame?.now ?? 0) {
+    const { speed } = this.state;
+    const pace = Number(speed.replace("×", ""));
+    const wait = speed.startsWith("×") ? 33 : Math.max(33, 1000 / pace);
     this.timer = window.setTimeout(async () => {
       if (!this.state.playing) return;
-      if (!this.busy) {
-        this.busy = true;
-        const before = this.state.frame?.cursor;
-        await this.ask({ wish: "step", by: Math.max(1, Math.round(this.state.speed / 30)) });
-        this.busy = false;
-        if (this.state.frame?.cursor === before) return this.stop();
-      }
-      if (this.state.playing) this.tick();
-    }, Math.max(33, 1000 / this.state.speed));
+      // By time, nothing happens in a silence, and that is no end.
+      const then = time + wait * 1e6 * pace;
+      const before = this.state.frame?.cursor;
+      const wish = speed.startsWith("×") ? { wish: "advance", to: Math.round(then) } : { wish: "step", by: Math.max(1, Math.round(pace / 30)) };
+      await this.ask(wish);
+      const { frame, playing, course } = this.state;
+      const ended = frame?.over !== null || course?.question || wish.wish === "step";
+      if (frame?.cursor === before && ended) return this.stop();
+      if (playing) this.tick(speed === this.state.speed ? then : undefined);
+    }, wait);
   }
 
   stop() {

@@ -26,7 +26,7 @@ function App() {
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
   }, []);
-  const { frame, texts, menu, toast, help, hide, editing, teaching, searching } = lab.state;
+  const { frame, texts, menu, toast, detail, help, hide, editing, teaching, searching } = lab.state;
   const splitter = useSplitter(lab);
   useEffect(() => {
     // Whoever asks why on a phone wants to see it.
@@ -64,7 +64,7 @@ function App() {
       {teaching && <Teacher lab={lab} />}
       {searching && <Search lab={lab} />}
       <div class="said" role="status" aria-live="polite">{frame.said}</div>
-      {toast && <div class="toast" role="alert" onClick={() => lab.set({ toast: null })}>{toast}</div>}
+      {toast && <div class="toast" role="alert" onClick={() => lab.set({ toast: null })}>{toast}{detail && <code lang="en">{detail}</code>}</div>}
     </div>
   );
 }

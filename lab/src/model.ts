@@ -12,7 +12,7 @@ export interface ProcessView {
   leader: number | null;
   words: string;
   touched: boolean;
-  timers: number;
+  timer: { left: number; words: string } | null;
   actions: Action[];
 }
 
@@ -78,7 +78,7 @@ export interface BranchView {
   known: number;
   current: boolean;
   depth: number;
-  differs: number | null;
+  differs: { event: number; here: string; there: string } | null;
 }
 
 export interface Frame {
@@ -87,10 +87,13 @@ export interface Frame {
   problem: string;
   size: number;
   seed: number;
+  topology: string;
+  topologies: string[];
   cursor: number;
   known: number;
   over: string | null;
   time: string;
+  now: number;
   processes: ProcessView[];
   links: LinkView[];
   messages: MessageView[];
@@ -156,6 +159,8 @@ export interface Cone {
   event: number;
   past: number[];
   future: number[];
+  before: number[];
+  after: number[];
 }
 
 export interface CourseView {
@@ -191,6 +196,7 @@ export interface CheckAnswer {
   done: boolean;
   result?: { complete: boolean; states: number; depth: number; properties: CheckLine[] };
   error?: string;
+  detail?: string;
 }
 
 export interface Answer {
@@ -210,6 +216,8 @@ export interface Answer {
   exhibit?: string;
   done?: boolean;
   error?: string;
+  /// What the parser says of it, in English.
+  detail?: string;
   bytes?: number;
 }
 

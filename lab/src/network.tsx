@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Lab } from "./lab";
 import { openMenu } from "./menu";
-import type { Frame, LinkView, MessageView, ProcessView } from "./model";
+import type { Cone, Frame, LinkView, MessageView, ProcessView } from "./model";
 
 const LONG_PRESS = 500;
 /// Room for words above the first process and below the last.
@@ -14,7 +14,7 @@ const SIGNS: Record<ProcessView["status"], string> = {
 type Point = { x: number; y: number };
 
 export function Network({ lab, frame }: { lab: Lab; frame: Frame }) {
-  const { texts, view: { background } } = lab.state;
+  const { texts, cone, view: { background } } = lab.state;
   const picture = useRef<SVGSVGElement>(null);
   const [stroke, setStroke] = useState<{ from: Point; to: Point } | null>(null);
   const [size, setSize] = useState({ width: 800, height: 400 });
@@ -74,7 +74,7 @@ export function Network({ lab, frame }: { lab: Lab; frame: Frame }) {
         </defs>
         {frame.links.map((link) => <Link key={`${link.from}-${link.to}`} lab={lab} link={link} at={at} radius={radius} />)}
         {[...at.values()].map((process) => (
-          <Process dot={dots} middle={size.height / 2} key={process.id} lab={lab} process={process} radius={radius} selected={lab.state.selected === process.id} />
+          <Process dot={dots} cone={cone} middle={size.height / 2} key={process.id} lab={lab} process={process} radius={radius} selected={lab.state.selected === process.id} />
         ))}
         {shown.map((message, place) => (
           <Message key={`${message.number}-${place}`} lab={lab} message={message} at={at} radius={radius} small={frame.size > 12}
@@ -123,23 +123,31 @@ function onMenu(open: (at: Element) => void, click: (at: Element) => void = open
   };
 }
 
-function Process({ lab, process, radius, selected, middle, dot }: {
-  lab: Lab; process: ProcessView; radius: number; selected: boolean; middle: number; dot: boolean;
+/// What is left of a timer, from the top round to the right.
+function arc(left: number, radius: number): string {
+  const turn = Math.min(left, 0.999) * 2 * Math.PI;
+  return `M0 ${-radius} A${radius} ${radius} 0 ${left > 0.5 ? 1 : 0} 1 ${radius * Math.sin(turn)} ${-radius * Math.cos(turn)}`;
+}
+
+function Process({ lab, process, radius, selected, middle, dot, cone }: {
+  lab: Lab; process: ProcessView; radius: number; selected: boolean; middle: number; dot: boolean; cone: Cone | null;
 }) {
-  const { id, x, y, up, paused, status, words, touched, actions } = process;
+  const { id, x, y, up, paused, status, words, touched, actions, timer } = process;
   const menu = onMenu(
     (at) => {
       void lab.select(id).then(() => actions.length > 0 && openMenu(lab, at, actions, String(id), words));
     },
     () => void lab.select(selected ? null : id),
   );
-  const classes = ["process", up ? status : "down", paused && "paused", selected && "selected", touched && "touched"];
+  const classes = ["process", up ? status : "down", paused && "paused", selected && "selected", touched && "touched",
+    cone?.before.includes(id) && "before", cone?.after.includes(id) && "after"];
   const below = y > middle ? radius + 19 : -radius - 9;
   return (
     <g class={classes.filter(Boolean).join(" ")} transform={`translate(${x} ${y})`} role="button" tabindex={0} data-thing data-process={id}
-      aria-label={`${id}: ${words}`} aria-pressed={selected} {...menu}>
+      aria-label={timer ? `${id}: ${words}. ${timer.words}` : `${id}: ${words}`} aria-pressed={selected} {...menu}>
       <circle class="ring" r={radius + 5} />
       <circle class="body" r={radius} />
+      {timer && up && !dot && <path class="timer-arc" d={arc(timer.left, radius + 3.5)}><title>{timer.words}</title></path>}
       {dot && <title>{`${id}: ${words}`}</title>}
       {(!dot || selected) && <text class="id" y={dot ? -radius - 10 : 0} style={{ fontSize: `${dot ? 13 : Math.min(16, radius * 0.75)}px` }}>{id}</text>}
       {radius > 12 && up && SIGNS[status] && <text class="sign" x={radius * 0.78} y={-radius * 0.72}>{SIGNS[status]}</text>}

@@ -70,8 +70,10 @@ function Cost({ lab, frame }: { lab: Lab; frame: Frame }) {
 }
 
 function Selected({ lab, frame }: { lab: Lab; frame: Frame }) {
-  const { texts } = lab.state;
+  const { texts, fields } = lab.state;
   const process = frame.process;
+  const module = frame.algorithm.replaceAll("-", "_");
+  const meanings = fields[module] ?? fields[module.split("_")[0]!] ?? {};
   if (!process) return <section class="panel"><h2>{texts["process"]}</h2><p class="faint">{texts["select"]}</p></section>;
   return (
     <section class="panel selected-process" data-selected={process.id}>
@@ -85,19 +87,19 @@ function Selected({ lab, frame }: { lab: Lab; frame: Frame }) {
         ))}
       </ul>
       {process.variables.length > 0 && <h3>{texts["variables"]}</h3>}
-      <Variables variables={process.variables} changed={process.changed} />
+      <Variables variables={process.variables} changed={process.changed} meanings={meanings} />
       {process.stable.length > 0 && <h3>{texts["stable"]}</h3>}
-      <Variables variables={process.stable} changed={[]} />
+      <Variables variables={process.stable} changed={[]} meanings={meanings} />
     </section>
   );
 }
 
-function Variables({ variables, changed }: { variables: Variable[]; changed: string[] }) {
+function Variables({ variables, changed, meanings }: { variables: Variable[]; changed: string[]; meanings: Record<string, string> }) {
   return (
     <dl class="variables" lang="en">
       {variables.map((variable, place) => (
         <div key={place} class={changed.includes(variable.name) ? "changed" : ""}>
-          <dt>{variable.name || "·"}</dt>
+          <dt title={meanings[variable.name]}>{variable.name || "·"}</dt>
           <dd><Value variable={variable} /></dd>
         </div>
       ))}
@@ -150,7 +152,13 @@ function Branches({ lab, frame }: { lab: Lab; frame: Frame }) {
               {branch.parent !== null && <span class="number">{branch.at}</span>}
               {branch.label || texts["trunk"]}
             </button>
-            {branch.differs !== null && <button class="quiet" onClick={() => void lab.seek(branch.differs!)}>{texts["differs"]} {branch.differs}</button>}
+            {branch.differs && <button class="quiet" onClick={() => void lab.seek(branch.differs!.event)}>{texts["differs"]} {branch.differs.event}</button>}
+            {branch.differs && (
+              <dl class="difference" data-differs={branch.differs.event}>
+                <div><dt>{texts["here"]}</dt><dd>{branch.differs.here}</dd></div>
+                <div><dt>{texts["there"]}</dt><dd>{branch.differs.there}</dd></div>
+              </dl>
+            )}
           </li>
         ))}
       </ul>

@@ -2,7 +2,9 @@
 import type { Lab } from "./lab";
 import type { Frame } from "./model";
 
-const SPEEDS = [0.5, 1, 2, 5, 10, 30, 100, 300];
+const SPEEDS = ["0.5", "1", "2", "5", "10", "30", "100", "300"];
+/// Times the run's own time, and how they are written.
+const TIMES = [["×0.001", "1/1000 ×"], ["×0.01", "1/100 ×"], ["×0.1", "1/10 ×"], ["×1", "1 ×"], ["×10", "10 ×"], ["×100", "100 ×"]];
 
 const SIGNS = {
   begin: "M1.8 4H4v12H1.8zM11 4v12l-7-6zM18 4v12l-7-6z",
@@ -46,8 +48,9 @@ export function Transport({ lab, frame }: { lab: Lab; frame: Frame }) {
       </output>
       <label class="speed">
         <span class="hidden">{texts["speed"]}</span>
-        <select name="speed" value={speed} onChange={(event) => lab.set({ speed: Number(event.currentTarget.value) })}>
-          {SPEEDS.map((value) => <option key={value} value={value}>{value}/s</option>)}
+        <select name="speed" value={speed} onChange={(event) => lab.set({ speed: event.currentTarget.value })}>
+          <optgroup label={texts["by-events"]}>{SPEEDS.map((value) => <option key={value} value={value}>{value}/s</option>)}</optgroup>
+          <optgroup label={texts["by-time"]}>{TIMES.map(([value, words]) => <option key={value} value={value}>{words}</option>)}</optgroup>
         </select>
       </label>
       <p class="moment" data-over={frame.over !== null}>{frame.over ? `■ ${frame.over}` : frame.said}{frame.cycle !== null && frame.cursor >= frame.cycle && <em class="cycle-words"> ↻ {texts["cycle"]}</em>}</p>

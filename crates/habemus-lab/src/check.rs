@@ -74,6 +74,9 @@ struct Answer {
     result: Option<CheckResult>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    /// What the checker says of it, in English.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
 }
 
 /// What came of a check.
@@ -115,6 +118,7 @@ struct Running {
 #[derive(Default)]
 pub struct Checker {
     running: Option<Running>,
+    language: Language,
 }
 
 impl Checker {
@@ -128,7 +132,10 @@ impl Checker {
         let answer =
             match serde_json::from_str(wish).map_err(LabError::from).and_then(|wish| self.grant(wish)) {
                 Ok(answer) => answer,
-                Err(error) => Answer { error: Some(error.to_string()), done: true, ..Answer::default() },
+                Err(error) => {
+                    let (error, detail) = error.words(self.language);
+                    Answer { error: Some(error), detail, done: true, ..Answer::default() }
+                }
             };
         // An answer is made of texts and numbers.
         serde_json::to_string(&answer).unwrap_or_default()
@@ -136,7 +143,10 @@ impl Checker {
 
     fn grant(&mut self, wish: Wish) -> Result<Answer, LabError> {
         match wish {
-            Wish::Check(question) => self.running = Some(Running::new(*question)?),
+            Wish::Check(question) => {
+                self.language = question.language;
+                self.running = Some(Running::new(*question)?);
+            }
             Wish::On => {}
         }
         let running = self.running.as_mut().ok_or(LabError::Missing("check"))?;
@@ -170,7 +180,8 @@ impl Running {
             return Ok(Answer { states: report.states, ..Answer::default() });
         }
         let states = report.states;
-        Ok(Answer { states, done: true, result: Some(result(report, self.question.language)), error: None })
+        let result = Some(result(report, self.question.language));
+        Ok(Answer { states, done: true, result, ..Answer::default() })
     }
 }
 

@@ -79,6 +79,12 @@ impl Experiment {
         self.cursor = target;
     }
 
+    /// Makes sure that the event after the cursor is known, if there is one.
+    pub fn look_ahead(&mut self) {
+        let next = self.cursor + 1;
+        self.branches[self.current].explore(next);
+    }
+
     /// Goes so many events on, or back.
     pub fn step(&mut self, by: i64) {
         self.seek(self.cursor.saturating_add_signed(by));

@@ -1,6 +1,7 @@
 //! What the page draws of a moment.
 
 use habemus_report::Finding;
+use habemus_scenario::TopologyChoice;
 use serde::Serialize;
 
 use crate::branch::Branch;
@@ -28,6 +29,10 @@ pub struct Frame {
     pub size: usize,
     /// The seed.
     pub seed: u64,
+    /// How the processes are connected.
+    pub topology: String,
+    /// How they may be, by name; `own` if there is nothing to choose.
+    pub topologies: Vec<&'static str>,
     /// After how many events.
     pub cursor: u64,
     /// How many are known in this branch.
@@ -36,6 +41,8 @@ pub struct Frame {
     pub over: Option<String>,
     /// The virtual time.
     pub time: String,
+    /// The same in nanoseconds.
+    pub now: u64,
     /// The processes.
     pub processes: Vec<ProcessView>,
     /// The links.
@@ -87,10 +94,19 @@ pub struct ProcessView {
     pub words: String,
     /// Whether the last event happened here.
     pub touched: bool,
-    /// How many timers run.
-    pub timers: usize,
+    /// The timer that runs out first, of those that do not only drive background traffic.
+    pub timer: Option<TimerView>,
     /// What can be done to it: an action of the script, and words for it.
     pub actions: Vec<(String, String)>,
+}
+
+/// A timer.
+#[derive(Clone, Debug, Serialize)]
+pub struct TimerView {
+    /// How much of it is left, as a part of a time that all arcs of a picture share.
+    pub left: f64,
+    /// Which it is, and when it runs out.
+    pub words: String,
 }
 
 /// A link.
@@ -182,8 +198,19 @@ pub struct BranchView {
     pub current: bool,
     /// How deep it is in the tree.
     pub depth: usize,
-    /// With which event it first differs from the one that is looked at.
-    pub differs: Option<u64>,
+    /// Where it first differs from the one that is looked at.
+    pub differs: Option<Difference>,
+}
+
+/// Where two branches part.
+#[derive(Clone, Debug, Serialize)]
+pub struct Difference {
+    /// The first event that is not the same.
+    pub event: u64,
+    /// What it is in the branch that is looked at,
+    pub here: String,
+    /// and in the other.
+    pub there: String,
 }
 
 /// Something on the slider.
@@ -224,10 +251,17 @@ impl Frame {
             problem: problem_words(here.entry().problem, language).to_owned(),
             size: scenario.ids.len(),
             seed: scenario.seed,
+            topology: match &scenario.topology {
+                None => here.entry().topologies.first().copied().unwrap_or_default().to_owned(),
+                Some(TopologyChoice::Named(name)) => name.clone(),
+                Some(TopologyChoice::Links(_)) => "links".to_owned(),
+            },
+            topologies: here.entry().topologies.to_vec(),
             cursor,
             known: branch.known(),
             over: is_end.then(|| stop_words(branch.tip().stop(), language).to_owned()),
             time: show_time(here.now()),
+            now: here.now(),
             processes: processes(branch, here, &states, &pending, language),
             links: link_views(&links.all, &links.cut, language),
             messages: message_views(branch, here, &pending, language),
@@ -235,7 +269,7 @@ impl Frame {
             properties: properties(experiment, is_end, language),
             meter: Meter::new(here.entry(), here.scenario(), &statistics, language),
             process: selected.and_then(|at| ProcessPanel::new(branch, here, before.as_ref(), at, language)),
-            branches: branch_views(experiment),
+            branches: branch_views(experiment, language),
             marks: slide_marks(branch),
             recorded: false,
             live: false,
@@ -246,7 +280,18 @@ impl Frame {
     }
 }
 
-fn branch_views(experiment: &Experiment) -> Vec<BranchView> {
+/// Where another branch first differs from the one that is looked at.
+fn difference(experiment: &Experiment, other: &Branch, language: Language) -> Option<Difference> {
+    let own = experiment.branch();
+    let event = other.history().differs(own.history())?;
+    let words = |branch: &Branch| match event <= branch.known() {
+        true => in_words(branch.history(), event, branch.act_before(event).as_deref(), language),
+        false => language.of("nothing yet", "nada ainda").to_owned(),
+    };
+    Some(Difference { event, here: words(own), there: words(other) })
+}
+
+fn branch_views(experiment: &Experiment, language: Language) -> Vec<BranchView> {
     let branches = experiment.branches();
     let view = |(number, branch): (usize, &Branch)| {
         let at = branch.parent.map_or(0, |(_, at)| at);
@@ -259,7 +304,7 @@ fn branch_views(experiment: &Experiment) -> Vec<BranchView> {
             known: branch.known(),
             current,
             depth: depth(branches, number),
-            differs: if current { None } else { branch.history().differs(experiment.branch().history()) },
+            differs: if current { None } else { difference(experiment, branch, language) },
         }
     };
     branches.iter().enumerate().map(view).collect()

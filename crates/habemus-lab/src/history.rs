@@ -182,6 +182,12 @@ impl History {
         Some(self.event_of(same).min(other.event_of(same)))
     }
 
+    /// When an event took place; one that nothing is recorded of, when the last before it did.
+    pub fn time_of(&self, event: u64) -> u64 {
+        let end = self.after.get(event as usize).map_or(self.records.len(), |end| *end as usize);
+        self.records[..end].last().map_or(0, |record| record.at)
+    }
+
     /// What stands out, for the slider.
     pub fn marks(&self) -> &[SlideMark] {
         &self.marks

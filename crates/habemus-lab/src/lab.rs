@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use habemus::ProblemKind;
 use habemus::catalogue;
 use habemus_report::scenarios_of_locks;
-use habemus_scenario::{Action, Cue, Occasion, Scenario, parse};
+use habemus_scenario::{Action, Cue, Occasion, Scenario, TopologyChoice, parse};
+use habemus_sim::{wrong_besides, wrong_with};
 
 use crate::cone::Cone;
 use crate::course::Course;
@@ -20,11 +21,13 @@ use crate::link::{Place, Sharing, read_link, write_link};
 use crate::portuguese::title_words;
 use crate::recording::Recording;
 use crate::sentences::in_words;
-use crate::texts::{problem_words, refusal_words, words};
+use crate::texts::{problem_words, words};
 use crate::wish::{Answer, Start, Wish};
 
 /// How many processes an algorithm has if nobody says.
 const USUAL_PROCESSES: usize = 5;
+/// However fast time passes, the page is shown a moment after so many events.
+const MAX_AT_ONCE: usize = 20_000;
 /// The page draws no more than these.
 const MAX_PROCESSES: usize = 512;
 
@@ -56,6 +59,15 @@ impl Subject {
             Subject::Experiment(experiment) => experiment.seek(events),
             Subject::Recording(recording) => recording.seek(events),
         }
+    }
+
+    /// When the event after this one comes, if there is one.
+    fn time_after(&mut self, event: u64) -> Option<u64> {
+        if let Subject::Experiment(experiment) = self {
+            experiment.look_ahead();
+        }
+        let history = self.history();
+        (event < history.known()).then(|| history.time_of(event + 1))
     }
 
     fn act_before(&self, event: u64) -> Option<String> {
@@ -100,25 +112,13 @@ impl Lab {
         let answer =
             match serde_json::from_str(wish).map_err(LabError::from).and_then(|wish| self.grant(wish)) {
                 Ok(answer) => answer,
-                Err(error) => Answer { error: Some(self.error_words(&error)), ..Answer::default() },
+                Err(error) => {
+                    let (error, detail) = error.words(self.language);
+                    Answer { error: Some(error), detail, ..Answer::default() }
+                }
             };
         // An answer is made of texts and numbers.
         serde_json::to_string(&answer).unwrap_or_default()
-    }
-
-    fn error_words(&self, error: &LabError) -> String {
-        match error {
-            LabError::Refused(refusal) => refusal_words(*refusal, self.language),
-            LabError::Early => self
-                .language
-                .of("it had not been sent by then", "ela ainda não tinha sido enviada")
-                .to_owned(),
-            LabError::Recorded => self.language.of("this is a recording", "isto é uma gravação").to_owned(),
-            LabError::NotFound => {
-                self.language.of("nothing of the kind has happened", "nada assim aconteceu").to_owned()
-            }
-            other => other.to_string(),
-        }
     }
 
     fn grant(&mut self, wish: Wish) -> Result<Answer, LabError> {
@@ -159,6 +159,7 @@ impl Lab {
                 self.go(cursor.saturating_add_signed(by))?;
             }
             Wish::Seek { to } => self.go(to)?,
+            Wish::Advance { to } => self.advance(to)?,
             Wish::RunOn => return self.run_on(),
             Wish::Act { text } => self.experiment_mut()?.act(&text)?,
             Wish::Stroke { from, to } => self.stroke(from, to)?,
@@ -204,6 +205,22 @@ impl Lab {
         let subject = self.subject.as_mut().ok_or(LabError::Missing("experiment"))?;
         let question = self.course.as_ref().and_then(|course| course.question_from(subject.cursor()));
         subject.seek(question.map_or(to, |question| to.min(question)));
+        Ok(())
+    }
+
+    /// Goes on as long as what comes next has come by this time.
+    fn advance(&mut self, to: u64) -> Result<(), LabError> {
+        for _ in 0..MAX_AT_ONCE {
+            let subject = self.subject.as_mut().ok_or(LabError::Missing("experiment"))?;
+            let cursor = subject.cursor();
+            if subject.time_after(cursor).is_none_or(|time| time > to) {
+                break;
+            }
+            self.go(cursor + 1)?;
+            if self.subject()?.cursor() == cursor {
+                break;
+            }
+        }
         Ok(())
     }
 
@@ -305,7 +322,10 @@ impl Lab {
             }
             Start::Toml(text) => {
                 let parsed = parse("scenario", &text);
-                let parsed = parsed.map_err(|errors| LabError::Scenario(errors.to_string()))?;
+                let parsed = parsed.map_err(|errors| LabError::in_file(&wrong_besides(errors)))?;
+                if let Some(errors) = wrong_with(&parsed) {
+                    return Err(LabError::in_file(&errors));
+                }
                 // Whoever edits the scenario of an exercise goes on with the exercise.
                 let sharing = match &self.course {
                     Some(course) => Sharing::Exercise(course.name().to_owned(), None),
@@ -318,11 +338,12 @@ impl Lab {
                 self.close();
                 return Ok(self.speech());
             }
-            Start::Algorithm { name, processes, seed } => plain(usual_scenario(&name, processes, seed)?),
+            Start::Algorithm { name, processes, seed, topology } => {
+                plain(usual_scenario(&name, processes, seed, topology)?)
+            }
         };
         if scenario.ids.len() > MAX_PROCESSES {
-            let why = format!("the lab shows at most {MAX_PROCESSES} processes");
-            return Err(LabError::Scenario(why));
+            return Err(LabError::TooMany(MAX_PROCESSES));
         }
         // Where locks have names each is a run of its own: the first is shown.
         let scenario = scenarios_of_locks(&scenario)?.into_values().next().unwrap_or(scenario);
@@ -482,7 +503,12 @@ impl Lab {
 }
 
 /// An algorithm with nothing but its name, as `habemus run` has it.
-fn usual_scenario(name: &str, processes: Option<usize>, seed: Option<u64>) -> Result<Scenario, LabError> {
+fn usual_scenario(
+    name: &str,
+    processes: Option<usize>,
+    seed: Option<u64>,
+    topology: Option<String>,
+) -> Result<Scenario, LabError> {
     let entry = catalogue::entry(name).map_err(|error| LabError::Scenario(error.to_string()))?;
     let ids: Vec<u64> = (1..=processes.unwrap_or(USUAL_PROCESSES).clamp(1, MAX_PROCESSES) as u64).collect();
     let word = match entry.problem {
@@ -503,6 +529,9 @@ fn usual_scenario(name: &str, processes: Option<usize>, seed: Option<u64>) -> Re
     if entry.is_synchronous() {
         scenario.network.model = habemus_scenario::TimeModel::Synchronous { pulse: habemus::DEFAULT_PULSE };
     }
+    // Whoever goes on to another algorithm may have chosen a topology that it does not know.
+    let known = topology.filter(|name| entry.topologies[1..].contains(&name.as_str()));
+    scenario.topology = known.map(TopologyChoice::Named);
     scenario.ids = ids;
     Ok(scenario)
 }

@@ -19,6 +19,7 @@ mod language;
 mod layout;
 mod link;
 mod meter;
+mod outside;
 mod panels;
 mod pending;
 mod portuguese;
@@ -38,7 +39,10 @@ pub use course::{CourseView, QuestionView};
 pub use diagram::{Arrow, ArrowEnd, Axis, Diagram, DiagramRow, DiagramView, DiagramWindow, Mark};
 pub use error::LabError;
 pub use experiment::Experiment;
-pub use frame::{BranchView, Frame, LinkView, MessageView, NextView, ProcessView, PropertyView, SlideMark};
+pub use frame::{
+    BranchView, Difference, Frame, LinkView, MessageView, NextView, ProcessView, PropertyView, SlideMark,
+    TimerView,
+};
 pub use history::{History, Passage};
 pub use lab::Lab;
 pub use language::Language;

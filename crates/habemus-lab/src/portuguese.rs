@@ -310,10 +310,10 @@ const COSTS: &[(&str, &str)] = &[
         "n(n−1) if the best is dead and the worst starts, n if the best live one does; else 2n² at most",
         "n(n−1) se o melhor está morto e o pior começa, n se o melhor vivo começa; senão no máximo 2n²",
     ),
-    ("at most 8n(1+⌈log2 n⌉) + n", "no máximo 8n(1+⌈log2 n⌉) + n"),
+    ("at most 8n(1+⌈log₂ n⌉) + n", "no máximo 8n(1+⌈log₂ n⌉) + n"),
     (
-        "2n to 3n−1 (one starts); n·Hn + n on average, n(n+1)/2 + n at worst (all start)",
-        "2n a 3n−1 (um começa); n·Hn + n em média, n(n+1)/2 + n no pior caso (todos começam)",
+        "2n to 3n−1 (one starts); n·Hₙ + n on average, n(n+1)/2 + n at worst (all start)",
+        "2n a 3n−1 (um começa); n·Hₙ + n em média, n(n+1)/2 + n no pior caso (todos começam)",
     ),
     ("n−1 for each candidate: n(n−1) if all are", "n−1 por candidato: n(n−1) se todos são"),
     (
@@ -325,7 +325,7 @@ const COSTS: &[(&str, &str)] = &[
         "O(m log n): at most 2m·K + n − 1, where F(K) is the last Fibonacci number up to n − 1",
         "O(m log n): no máximo 2m·K + n − 1, onde F(K) é o último número de Fibonacci até n − 1",
     ),
-    ("4n at best, 2n⌊log2 n⌋ + 2n at worst", "4n no melhor caso, 2n⌊log2 n⌋ + 2n no pior"),
+    ("4n at best, 2n⌊log₂ n⌋ + 2n at worst", "4n no melhor caso, 2n⌊log₂ n⌋ + 2n no pior"),
     (
         "2n (one starts); O(n log n) on average (all start)",
         "2n (um começa); O(n log n) em média (todos começam)",
@@ -335,7 +335,7 @@ const COSTS: &[(&str, &str)] = &[
         "umas poucas mensagens por processo, seja qual for o tamanho do grupo",
     ),
     ("at most 3n⌈log₂ n⌉ − 1, and 3(n−1) if one starts", "no máximo 3n⌈log₂ n⌉ − 1, e 3(n−1) se um começa"),
-    ("5n at best, 2n(⌊log2 n⌋+1) + n at worst", "5n no melhor caso, 2n(⌊log2 n⌋+1) + n no pior"),
+    ("5n at best, 2n(⌊log₂ n⌋+1) + n at worst", "5n no melhor caso, 2n(⌊log₂ n⌋+1) + n no pior"),
     (
         "2(n−1) if the best live process starts, (n−1)(3n/2−1) if all do; n + 1 to come back",
         "2(n−1) se o melhor processo vivo começa, (n−1)(3n/2−1) se todos começam; n + 1 para voltar",
@@ -491,7 +491,7 @@ fn portuguese_sentence(sentence: &str) -> Option<String> {
 }
 
 /// What stands for each `{}` of a pattern in a sentence, if it is one of that pattern.
-fn values<'a>(sentence: &'a str, pattern: &str) -> Option<Vec<&'a str>> {
+pub(crate) fn values<'a>(sentence: &'a str, pattern: &str) -> Option<Vec<&'a str>> {
     let mut pieces = pattern.split("{}");
     let mut rest = sentence.strip_prefix(pieces.next()?)?;
     let mut values = Vec::new();

@@ -6,7 +6,7 @@ use habemus::{Address, Status};
 use habemus_sim::{Links, PendingEvent, PendingKind, ProcessState, Stepper};
 
 use crate::branch::Branch;
-use crate::frame::{LinkView, ProcessView};
+use crate::frame::{LinkView, ProcessView, TimerView, show_time};
 use crate::language::Language;
 use crate::layout::places;
 use crate::texts::status_words;
@@ -85,15 +85,34 @@ pub(crate) fn processes(
         },
         words: status_words(state, language),
         touched: here.events() > 0 && touched.contains(&state.id),
-        timers: pending
-            .iter()
-            .filter(|pending| {
-                pending.process == state.id && matches!(pending.what, PendingKind::Timer { .. })
-            })
-            .count(),
+        timer: timer_of(state.id, pending, here.now(), language),
         actions: actions_on(here, at, state, links_of.get(&state.id), language),
     };
     states.iter().enumerate().map(view).collect()
+}
+
+/// When a timer of some process runs out, and which it is.
+fn timer(pending: &PendingEvent) -> Option<(u64, &str)> {
+    match (&pending.what, pending.due) {
+        (PendingKind::Timer { label, background: false }, Some(due)) => Some((due, label)),
+        _ => None,
+    }
+}
+
+/// The timer of a process that runs out first. Arcs can be compared: a full one is the least of 1, 2, 5, 10, 20, …
+/// milliseconds that is as long as the longest of all.
+fn timer_of(process: u64, pending: &[PendingEvent], now: u64, language: Language) -> Option<TimerView> {
+    let own = pending.iter().filter(|pending| pending.process == process).filter_map(timer);
+    let (due, label) = own.min()?;
+    let longest = pending.iter().filter_map(timer).map(|(due, _)| due.saturating_sub(now)).max()?;
+    let steps = (0..).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u64.saturating_pow(power)));
+    let full = steps.map(|step| step.saturating_mul(1_000_000)).find(|step| *step >= longest)?;
+    let left = due.saturating_sub(now);
+    let words = match language {
+        Language::English => format!("{label} runs out in {}", show_time(left)),
+        Language::Portuguese => format!("{label} expira em {}", show_time(left)),
+    };
+    Some(TimerView { left: (left as f64 / full as f64 * 1000.0).round() / 1000.0, words })
 }
 
 pub(crate) fn status_name(status: Status) -> &'static str {

@@ -5,6 +5,7 @@ use habemus_report::{Finding, PropertyLine};
 use crate::experiment::Experiment;
 use crate::frame::PropertyView;
 use crate::language::Language;
+use crate::outside::outside_words;
 use crate::portuguese::monitor_words;
 use crate::texts::{demand_words, property_words};
 
@@ -49,9 +50,9 @@ fn explanation(line: &PropertyLine, event: Option<u64>, is_end: bool, language: 
         (Finding::DoesNotApply, None) => "não se aplica a esta execução".to_owned(),
     };
     if let Some(outside) = &line.outside {
-        let said = match language {
-            Language::English => format!("not promised here: {outside}"),
-            Language::Portuguese => "não prometida nestas circunstâncias".to_owned(),
+        let said = match outside_words(outside, language) {
+            Some(outside) => format!("{}: {outside}", language.of("not promised here", "não prometida aqui")),
+            None => "não prometida nestas circunstâncias".to_owned(),
         };
         text = if text.is_empty() { said } else { format!("{text}; {said}") };
     }

@@ -247,7 +247,7 @@ impl Recording {
             },
             words: status_words(state, language),
             touched: self.cursor > 0 && touched.contains(&state.id),
-            timers: 0,
+            timer: None,
             actions: if self.live { console_words(state, language) } else { Vec::new() },
         };
         let chosen = states.iter().find(|state| Some(state.id) == selected);
@@ -259,11 +259,14 @@ impl Recording {
             problem: problem_words(self.header.problem, language).to_owned(),
             size: count,
             seed: self.header.seed.unwrap_or_default(),
+            topology: String::new(),
+            topologies: Vec::new(),
             cursor: self.cursor,
             known: self.history.known(),
             over: (at_the_end && !self.live)
                 .then(|| language.of("the recording ends here", "a gravação termina aqui").to_owned()),
             time: show_time(time),
+            now: time,
             processes: states.iter().enumerate().map(view).collect(),
             links: if self.live {
                 links

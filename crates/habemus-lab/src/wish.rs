@@ -32,6 +32,11 @@ pub enum Wish {
         /// How many.
         to: u64,
     },
+    /// Go on as long as what comes next has come by this time.
+    Advance {
+        /// In nanoseconds of the run's own time.
+        to: u64,
+    },
     /// Go on towards the end, a good piece at a time.
     RunOn,
     /// Do something, in the words of a script.
@@ -149,6 +154,8 @@ pub enum Start {
         processes: Option<usize>,
         /// The seed.
         seed: Option<u64>,
+        /// How they are connected, if the algorithm has a choice.
+        topology: Option<String>,
     },
 }
 
@@ -181,6 +188,9 @@ pub(crate) struct Answer {
     pub(crate) done: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
+    /// What the parser or the command says of it, in English.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) detail: Option<String>,
     /// Where the row of the cursor is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) top: Option<f64>,
@@ -209,6 +219,7 @@ impl Answer {
             exhibit: self.exhibit.or(other.exhibit),
             done: self.done.or(other.done),
             error: self.error.or(other.error),
+            detail: self.detail.or(other.detail),
             top: self.top.or(other.top),
             exercises: self.exercises.or(other.exercises),
             hide: self.hide.or(other.hide),

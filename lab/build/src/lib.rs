@@ -1,7 +1,7 @@
-//! The lab's page: how it is built, and how it is served on this machine.
+//! The lab's page: how it is built. How it is served, the crate `habemus-page` knows.
 
+mod fields;
 mod page;
-mod server;
 
-pub use page::{Page, build};
-pub use server::{USUAL_PORT, listen, listen_where_expected, open_browser, serve};
+pub use habemus_page::{Page, USUAL_PORT, end_when_told, listen, listen_where_expected, open_browser, serve};
+pub use page::build;

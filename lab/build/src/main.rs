@@ -10,7 +10,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use habemus_lab_build::{build, listen, listen_where_expected, open_browser, serve};
+use habemus_lab_build::{build, end_when_told, listen, listen_where_expected, open_browser, serve};
 
 const USAGE: &str = "\
 Usage: habemus lab [--port PORT] [--no-browser]
@@ -68,6 +68,7 @@ fn obey(order: Order) -> Result<(), String> {
         Order::Serve { port, browser } => {
             let page = build()?;
             let (listener, port) = port.map_or_else(listen_where_expected, listen)?;
+            end_when_told();
             let address = format!("http://127.0.0.1:{port}/");
             println!("{address}");
             if browser {

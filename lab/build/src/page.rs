@@ -1,31 +1,15 @@
-//! The page: its files, and how they are made.
+//! How the files of the page are made.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use habemus_page::Page;
 use wasm_bindgen_cli_support::Bindgen;
 
+use crate::fields::fields;
+
 const TARGET: &str = "wasm32-unknown-unknown";
-
-/// The files of the page, by name.
-pub struct Page(pub BTreeMap<String, Vec<u8>>);
-
-impl Page {
-    /// Writes the files to a directory.
-    ///
-    /// # Errors
-    /// If one cannot be written.
-    pub fn write(&self, directory: &Path) -> Result<(), String> {
-        let failed = |what: &Path, error: std::io::Error| format!("cannot write {}: {error}", what.display());
-        std::fs::create_dir_all(directory).map_err(|error| failed(directory, error))?;
-        for (name, bytes) in &self.0 {
-            let file = directory.join(name);
-            std::fs::write(&file, bytes).map_err(|error| failed(&file, error))?;
-        }
-        Ok(())
-    }
-}
 
 /// Where things are.
 struct Places {
@@ -170,6 +154,7 @@ fn read(places: &Places) -> Result<Page, String> {
         add(name, site.join(name))?;
     }
     files.insert("exhibits.json".to_owned(), exhibits(&places.root)?.into_bytes());
+    files.insert("fields.json".to_owned(), fields(&places.root)?.into_bytes());
     Ok(Page(files))
 }
 

@@ -9,8 +9,12 @@ use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 
-/// Whatever must happen has happened by then, or never will.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Whatever must happen has happened by then, or never will. Whoever plants bugs and does not want to wait for each says
+/// for how many seconds with HABEMUS_PATIENCE.
+fn patience() -> Duration {
+    let given = std::env::var("HABEMUS_PATIENCE").ok().and_then(|text| text.parse().ok());
+    Duration::from_secs(given.unwrap_or(120))
+}
 
 /// Where the page is served: it is built and served once for all tests.
 pub fn address() -> &'static str {
@@ -118,14 +122,14 @@ impl Browser {
     pub async fn until(&self, expression: &str) {
         let begin = Instant::now();
         while self.ask(expression).await != json!(true) {
-            assert!(begin.elapsed() < PATIENCE, "this never came true: {expression}");
+            assert!(begin.elapsed() < patience(), "this never came true: {expression}");
             tokio::time::sleep(Duration::from_millis(15)).await;
         }
     }
 
     /// Clicks on what a selector finds.
     pub async fn click(&self, selector: &str) {
-        let found = self.client.wait().at_most(PATIENCE).for_element(Locator::Css(selector)).await;
+        let found = self.client.wait().at_most(patience()).for_element(Locator::Css(selector)).await;
         let element = found.unwrap_or_else(|error| panic!("{selector}: {error}"));
         element.click().await.unwrap_or_else(|error| panic!("{selector}: {error}"));
     }

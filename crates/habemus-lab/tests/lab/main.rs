@@ -5,5 +5,6 @@ mod course;
 mod diagrams;
 mod experiments;
 mod explanations;
+mod moments;
 mod recordings;
 mod support;

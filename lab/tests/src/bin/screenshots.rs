@@ -1,6 +1,7 @@
-//! Takes pictures of the lab: `cargo run -p habemus-lab-tests --bin screenshots DIRECTORY`.
+//! Takes pictures of the lab: `cargo run -p habemus-lab-tests --bin screenshots DIRECTORY [NAMES...]`; and of the service's admin page, if a
+//! member is named: `… --bin screenshots DIRECTORY http://127.0.0.1:2379/admin`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use habemus_lab_tests::{Browser, Setting};
 use serde_json::json;
@@ -29,6 +30,8 @@ const PICTURES: &[(&str, Setting, &str, &[&str])] = &[
     ("time", WIDE, "e=s4-lease&at=20&p=1", &["axis=time"]),
     ("dots", WIDE, "e=s1-chang-roberts", &["processes=100"]),
     ("editor", WIDE, "x=most-messages", &["[name=edit-exercise]"]),
+    ("timers", WIDE, "e=s0-bully-worst-case&at=9&p=3", &[]),
+    ("wave", WIDE, "e=s4-yo-yo&at=12&p=2", &[]),
     ("help", DARK, "e=s4-yo-yo&at=5", &["[name=help]"]),
 ];
 
@@ -38,6 +41,9 @@ fn main() {
     std::fs::create_dir_all(&directory).expect("the directory can be made");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
+        if let Some(address) = wanted.iter().find(|wanted| wanted.starts_with("http")) {
+            return admin(address, &directory).await;
+        }
         for (name, setting, link, clicks) in PICTURES {
             if !wanted.is_empty() && !wanted.iter().any(|wanted| wanted == name) {
                 continue;
@@ -61,13 +67,33 @@ fn main() {
                 }
             }
             tokio::time::sleep(std::time::Duration::from_millis(1200)).await;
-            let shot = browser.chromium("Page.captureScreenshot", json!({ "format": "png" })).await;
-            let data = shot["data"].as_str().unwrap_or_default();
-            std::fs::write(directory.join(format!("{name}.png")), decode(data)).expect("it can be written");
-            println!("{name}");
-            browser.close().await;
+            take(browser, &directory, name).await;
         }
     });
+}
+
+/// The service's admin page, as it is now.
+async fn admin(address: &str, directory: &Path) {
+    for (name, setting, is_portuguese) in
+        [("admin", WIDE, false), ("admin-dark", DARK, true), ("admin-phone", PHONE, false)]
+    {
+        let browser = Browser::start(setting).await;
+        browser.client.goto(address).await.expect("a member serves it");
+        browser.until("document.querySelector('#members') !== null").await;
+        if is_portuguese {
+            browser.click("[name=language]").await;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(1200)).await;
+        take(browser, directory, name).await;
+    }
+}
+
+async fn take(browser: Browser, directory: &Path, name: &str) {
+    let shot = browser.chromium("Page.captureScreenshot", json!({ "format": "png" })).await;
+    let data = shot["data"].as_str().unwrap_or_default();
+    std::fs::write(directory.join(format!("{name}.png")), decode(data)).expect("it can be written");
+    println!("{name}");
+    browser.close().await;
 }
 
 /// Base 64.

@@ -4,7 +4,7 @@ use fantoccini::key::Key;
 use habemus_lab_tests::{Browser, Setting, address};
 use serde_json::{Value, json};
 
-use crate::{DARK, PHONE, assert_quiet, choose, command_says, download, drop_file, root, run};
+use crate::{DARK, PHONE, assert_quiet, axe, choose, command_says, download, drop_file, root, run};
 
 fn exhibits() -> Vec<String> {
     let files = std::fs::read_dir(root().join("exhibits")).expect("they are there");
@@ -220,6 +220,22 @@ fn whoever_waits_is_told_why_in_both_languages() {
         browser.until(&format!("document.querySelector('.why')?.textContent.includes('{holder} is in the critical section, and paused') === true")).await;
         browser.click("[name=language]").await;
         browser.until(&format!("document.querySelector('.why').textContent.includes('{holder} está na seção crítica, e pausado')")).await;
+        // The holder says whom it keeps waiting.
+        browser.click(&format!("[data-process='{holder}']")).await;
+        browser
+            .until(&format!(
+                "document.querySelector('.why')?.textContent.includes('Adiados até {holder} sair: ') === true"
+            ))
+            .await;
+        // With a cut link, the link is named.
+        browser.open("e=s1-ricart-agrawala&lang=en").await;
+        drop_file(&browser, "cut.toml", "algorithm = 'ricart-agrawala'\nprocesses = 3\nscript = ['0ms cut 1-2', '1ms acquire 1']\n[workload]\nentries = 0\n").await;
+        browser.until("document.querySelectorAll('.link.cut').length === 1 || document.querySelector('[data-cursor]').dataset.cursor === '0'").await;
+        browser.end().await;
+        browser.click("[data-process='1']").await;
+        browser
+            .until("document.querySelector('.why')?.textContent.includes('the link 1→2 is cut') === true")
+            .await;
         browser.close().await;
     });
 }
@@ -236,18 +252,11 @@ fn an_audit_of_accessibility_finds_nothing_in_either_light() {
         ] {
             let browser = Browser::start(setting).await;
             browser.open(link).await;
-            // Whoever builds the page asks npm, and the page is built when it is first opened.
-            let axe = std::fs::read_to_string(root().join("lab/node_modules/axe-core/axe.min.js"))
-                .expect("npm has brought it");
             browser.until("document.querySelectorAll('.rows li').length > 0").await;
             browser
                 .ask("(document.querySelectorAll('details').forEach(part => { part.open = true; }), 1)")
                 .await;
-            browser.client.execute(&axe, Vec::new()).await.expect("it can be loaded");
-            browser.ask("(axe.run().then(found => { window.found = found.violations; }), 1)").await;
-            browser.until("window.found !== undefined").await;
-            let found = browser.ask("window.found.map(v => [v.id, v.nodes.slice(0, 4).map(n => n.html.slice(0, 160) + n.failureSummary)])").await;
-            assert_eq!(found, json!([]), "{link}");
+            assert_eq!(axe(&browser).await, json!([]), "{link}");
             browser.close().await;
         }
     });
@@ -355,12 +364,16 @@ fn of_a_long_run_only_what_is_seen_is_drawn() {
         browser.until("document.querySelectorAll('[data-process]').length === 60").await;
         browser.end().await;
         assert!(browser.cursor().await > 3_000);
-        // The first and the last rows are there as soon as one looks.
-        browser.ask("(document.querySelector('.scroller').scrollTop = 0, 1)").await;
-        browser.until("document.querySelector('.rows [data-event=\"0\"]') !== null").await;
-        browser.ask("(document.querySelector('.scroller').scrollTop = 1e9, 1)").await;
-        let cursor = browser.cursor().await;
-        browser.until(&format!("document.querySelector('.rows [data-event=\"{cursor}\"]') !== null")).await;
+        // The first and the last rows are there as soon as one looks. The page itself goes to the row of the cursor when
+        // it knows its place, which may be after we have looked elsewhere: so one looks until it is there.
+        for (place, event) in [("0", 0), ("1e9", browser.cursor().await)] {
+            let look = format!("document.querySelector('.scroller').scrollTop = {place}");
+            browser
+                .until(&format!(
+                    "({look}, document.querySelector('.rows [data-event=\"{event}\"]') !== null)"
+                ))
+                .await;
+        }
         assert!(browser.ask("document.querySelectorAll('.rows li').length").await.as_u64() < Some(300));
         browser.close().await;
     });

@@ -52,6 +52,7 @@ fn a_question_comes_before_its_answer_and_a_scenario_is_edited_to_solve_another(
         browser.end().await;
         browser.until("document.querySelector('.objections') !== null").await;
         browser.click("[name=edit-exercise]").await;
+        browser.until("document.querySelector('[name=scenario-text]') !== null").await;
         let edit = "(() => { const text = document.querySelector('[name=scenario-text]'); \
                     text.value = text.value.replace(/^(ids|processes) = .*$/m, 'ids = [8, 7, 6, 5, 4, 3, 2, 1]'); \
                     text.dispatchEvent(new Event('input', { bubbles: true })); return 1; })()";

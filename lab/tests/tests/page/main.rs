@@ -1,10 +1,12 @@
 //! The lab's page in a real browser: what it shows is what the command computes.
 
+mod admin;
 mod basics;
 mod check;
 mod course;
 mod diagram;
 mod live;
+mod moments;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -25,12 +27,18 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The command.
-fn habemus() -> Command {
+/// A program, beside the command.
+fn habemus_at(name: &str) -> PathBuf {
     let habemus =
         std::env::var_os("HABEMUS").map_or_else(|| root().join("target/debug/habemus"), PathBuf::from);
-    assert!(habemus.exists(), "{}: build habemus-cli first", habemus.display());
-    Command::new(habemus)
+    let program = habemus.with_file_name(name);
+    assert!(program.exists(), "{}: cargo build --workspace --bins first", program.display());
+    program
+}
+
+/// The command.
+fn habemus() -> Command {
+    Command::new(habemus_at("habemus"))
 }
 
 /// What the command says of a scenario.
@@ -42,6 +50,22 @@ fn command_says(scenario: &Path) -> Value {
 async fn assert_quiet(browser: &Browser) {
     let console = browser.log("browser").await;
     assert!(console.is_empty(), "{console:?}");
+}
+
+/// What an audit of accessibility finds on the page.
+async fn axe(browser: &Browser) -> Value {
+    // Whoever builds the page asks npm, and it is built when somebody wants to know where it is.
+    habemus_lab_tests::address();
+    let axe = std::fs::read_to_string(root().join("lab/node_modules/axe-core/axe.min.js"))
+        .expect("npm has brought it");
+    browser.client.execute(&axe, Vec::new()).await.expect("it can be loaded");
+    browser
+        .ask("(window.found = undefined, axe.run().then(found => { window.found = found.violations; }), 1)")
+        .await;
+    browser.until("window.found !== undefined").await;
+    browser
+        .ask("window.found.map(v => [v.id, v.nodes.slice(0, 4).map(n => n.html.slice(0, 160) + n.failureSummary)])")
+        .await
 }
 
 /// Drops a file on the page.

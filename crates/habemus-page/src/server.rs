@@ -4,12 +4,15 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::page::Page;
 
 /// Nothing of the page comes from elsewhere, and nothing goes there.
-const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; \
+pub const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; \
                       img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Whoever says nothing for so long is left alone.
@@ -49,6 +52,16 @@ pub fn serve(page: Page, listener: &TcpListener, port: u16) {
     }
 }
 
+/// From now on Ctrl-C and a supervisor's SIGTERM end this program at once, and that is no failure: there is nothing to
+/// be put away.
+pub fn end_when_told() {
+    let always = Arc::new(AtomicBool::new(true));
+    for signal in [SIGINT, SIGTERM] {
+        // If there is no signal to be had, the program ends as it always does.
+        let _ = signal_hook::flag::register_conditional_shutdown(signal, 0, Arc::clone(&always));
+    }
+}
+
 /// Shows an address in a browser, if there is one.
 pub fn open_browser(address: &str) {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
@@ -77,12 +90,11 @@ fn answer(stream: &TcpStream, page: &Page, port: u16) -> std::io::Result<()> {
     let mut words = first.split(' ');
     let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    let name = if path == "/" { "index.html" } else { path.trim_start_matches('/') };
     // A page elsewhere that was made to resolve to this machine must not read this one.
     let known = [format!("127.0.0.1:{port}"), format!("localhost:{port}")].contains(&host);
-    let found = page.0.get(name).filter(|_| known);
+    let found = page.file(path).filter(|_| known);
     let (status, kind, body) = match (method, found) {
-        ("GET" | "HEAD", Some(body)) => ("200 OK", kind(name), body.as_slice()),
+        ("GET" | "HEAD", Some((kind, body))) => ("200 OK", kind, body),
         ("GET" | "HEAD", None) => ("404 Not Found", "text/plain", &b"not found\n"[..]),
         _ => ("405 Method Not Allowed", "text/plain", &b"only GET\n"[..]),
     };
@@ -97,13 +109,44 @@ fn answer(stream: &TcpStream, page: &Page, port: u16) -> std::io::Result<()> {
     if method == "HEAD" { Ok(()) } else { stream.write_all(body) }
 }
 
-fn kind(name: &str) -> &'static str {
-    match name.rsplit('.').next() {
-        Some("html") => "text/html; charset=utf-8",
-        Some("js") => "text/javascript; charset=utf-8",
-        Some("css") => "text/css; charset=utf-8",
-        Some("json") => "application/json",
-        Some("wasm") => "application/wasm",
-        _ => "application/octet-stream",
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    fn ask(port: u16, request: &str) -> String {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("it listens");
+        stream.write_all(request.as_bytes()).expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        answer
+    }
+
+    #[test]
+    fn the_files_are_served_to_this_machine_under_its_own_name_only() {
+        let files = [("index.html", "<p>lab"), ("main.js", "run()")];
+        let page = Page(files.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).into());
+        let (listener, port) = listen(0).expect("a port is free");
+        std::thread::spawn(move || serve(page, &listener, port));
+        let get = |path: &str, host: &str| ask(port, &format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+        let own = format!("127.0.0.1:{port}");
+        let answer = get("/", &own);
+        assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("<p>lab"), "{answer}");
+        assert!(answer.contains("Content-Type: text/html") && answer.contains(POLICY), "{answer}");
+        assert!(get("/main.js?1", &own).contains("Content-Type: text/javascript"));
+        for (path, host) in [("/", "elsewhere.example"), ("/../Cargo.toml", &own), ("/none", &own)] {
+            assert!(get(path, host).starts_with("HTTP/1.1 404"), "{path} for {host}");
+        }
+        assert!(ask(port, "POST / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
+    }
+
+    #[test]
+    fn a_page_that_was_written_is_read_again_and_none_is_made_up() {
+        let directory = std::env::temp_dir().join(format!("habemus-page-{}", std::process::id()));
+        assert!(Page::read(&directory).is_err_and(|error| error.contains("there is no page")));
+        let page = Page([("index.html".to_owned(), b"<p>lab".to_vec())].into());
+        page.write(&directory).expect("it can be written");
+        assert_eq!(Page::find(Some(&directory)), Ok(Some(page)));
+        std::fs::remove_dir_all(&directory).expect("it was made");
     }
 }
