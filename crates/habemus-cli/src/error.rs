@@ -4,9 +4,9 @@ use std::io;
 
 use habemus::catalogue::SetupError;
 use habemus_check::{CheckError, ReplayError};
-use habemus_report::{CueError, RunError, UnknownProperty};
-use habemus_scenario::{Location, Parsed, ReadError, ScenarioErrors, nearest};
-use habemus_sim::CostError;
+use habemus_report::{CueError, RunError, pointed};
+use habemus_scenario::{Parsed, ReadError, ScenarioErrors, nearest};
+use habemus_sim::{CostError, wrong_besides, wrong_with};
 use owo_colors::OwoColorize;
 
 /// What is wrong with the input.
@@ -53,63 +53,24 @@ impl CliError {
         }
     }
 
-    /// An error of a run, pointing into the file that the scenario came from, if it came from one.
+    /// An error of a run, pointing into the file that the scenario came from, if it came from one, with everything
+    /// else that is wrong there.
     pub(crate) fn from_run(error: RunError, parsed: Option<&Parsed>) -> Self {
         let Some(parsed) = parsed else { return error.into() };
-        let source = &parsed.source;
-        let errors: ScenarioErrors = match &error {
-            RunError::Setup(SetupError::Unknown { what, name, known }) => {
-                let location = match *what {
-                    "option" => Location::option_name(name),
-                    what => Location::value(what),
-                };
-                let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                source.unknown_at(&location, what, name, &known).into()
-            }
-            RunError::Setup(SetupError::Value { option, .. }) => {
-                source.error_at(&Location::option(option), error.to_string(), None).into()
-            }
-            RunError::Setup(SetupError::Unfit { what, .. }) => {
-                source.error_at(&Location::value(*what), error.to_string(), None).into()
-            }
-            RunError::Setup(SetupError::System(_)) => {
-                source.error_at(&Location::value("ids"), error.to_string(), None).into()
-            }
-            RunError::Script(CueError::UnknownCommand { cue, word, known, .. }) => {
-                let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                source.unknown_at(&Location::command(*cue), "command", word, &known).into()
-            }
-            RunError::Script(CueError::UnknownKind { cue, kind, known }) => {
-                let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                source.unknown_at(&Location::message(*cue), "kind of message", kind, &known).into()
-            }
-            RunError::UnknownKind { kind, known } => {
-                let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                let location = Location::value(format!("expect.messages.{kind}"));
-                source.unknown_at(&location, "kind of message", kind, &known).into()
-            }
-            RunError::Script(CueError::UnknownProcess { .. }) => {
-                source.error_at(&Location::value("ids"), error.to_string(), None).into()
-            }
-            RunError::Names(_) => {
-                source.error_at(&Location::value("resources"), error.to_string(), None).into()
-            }
-            RunError::TooManyFaults { .. } => {
-                source.error_at(&Location::value("random"), error.to_string(), None).into()
-            }
-            RunError::UnknownProperty(UnknownProperty { name, known, .. }) => {
-                let expect = &parsed.scenario.expect;
-                let index = |list: &[String]| list.iter().position(|other| other == name);
-                let location = match (index(&expect.holds), index(&expect.violates)) {
-                    (Some(index), _) => Location::value(format!("expect.holds[{index}]")),
-                    (_, Some(index)) => Location::value(format!("expect.violates[{index}]")),
-                    _ => Location::value("expect"),
-                };
-                let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                source.unknown_at(&location, "property", name, &known).into()
-            }
+        let first = ScenarioErrors::from(pointed(&error, parsed));
+        let errors = match wrong_with(parsed) {
+            Some(all) => all.with(first.iter().cloned()),
+            None => first,
         };
         CliError::File(Box::new(errors))
+    }
+
+    /// An error of something else that was made of a file: what is wrong with the file, if it is that.
+    pub(crate) fn in_file(self, parsed: Option<&Parsed>) -> Self {
+        match parsed.and_then(wrong_with) {
+            Some(errors) => CliError::File(Box::new(errors)),
+            None => self,
+        }
     }
 }
 
@@ -174,7 +135,7 @@ impl From<CostError> for CliError {
 impl From<ReadError> for CliError {
     fn from(error: ReadError) -> Self {
         match error {
-            ReadError::Wrong(errors) => CliError::File(Box::new(errors)),
+            ReadError::Wrong(errors) => CliError::File(Box::new(wrong_besides(errors))),
             error => CliError::help(error.to_string(), "give the path of a scenario file"),
         }
     }

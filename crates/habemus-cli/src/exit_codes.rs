@@ -20,7 +20,7 @@ const EXIT_CODES: &[(&str, [&str; 4])] = &[
         ],
     ),
     ("mutants", ["every mutant is caught or explained", "some survive", "bad input", "interrupted"]),
-    ("errata", ["shown", "", "bad input", ""]),
+    ("errata", ["shown", "", "bad input", "interrupted"]),
     ("cost", ["theory holds", "a measured figure contradicts it", "bad input", "interrupted"]),
     ("detectors", ["measured", "", "bad input", "interrupted"]),
     ("timeout", ["found", "", "bad input", ""]),

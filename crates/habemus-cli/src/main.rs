@@ -75,7 +75,7 @@ enum Command {
     /// Tell the whole story in ten seconds, with real processes.
     Demo(commands::service::External),
     /// See algorithms run, and break them by hand, in a browser.
-    Lab(commands::service::External),
+    Lab(commands::lab::Lab),
     /// Run a member of the service: locks, elections and sessions.
     Serve(commands::service::External),
     /// Run a program while holding a lock of the service, or of etcd.
@@ -157,7 +157,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "nodes")]
         Command::Certs(certs) => certs.execute(),
         Command::Demo(external) => external.demo(),
-        Command::Lab(external) => external.lab(),
+        Command::Lab(lab) => lab.execute(),
         Command::Serve(external) => external.serve(),
         Command::Lock(external) => external.ask("lock"),
         Command::Elect(external) => external.ask("elect"),

@@ -29,9 +29,17 @@ pub(crate) enum Event {
     Leads { client: usize, term: u64 },
 }
 
+/// Whether the resource looks at tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Care {
+    Fenced,
+    Careless,
+}
+
 /// What the resource knows.
 pub(crate) struct State {
     pub(crate) judge: Judge,
+    care: Care,
     resource: Resource,
     highest: u64,
     counter: u64,
@@ -43,9 +51,18 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(judge: Judge, clients: usize) -> State {
+    pub(crate) fn new(judge: Judge, care: Care, clients: usize) -> State {
         let entries = vec![0; clients];
-        State { judge, resource: Resource::default(), highest: 0, counter: 0, accepted: 0, lost: 0, entries }
+        State {
+            judge,
+            care,
+            resource: Resource::default(),
+            highest: 0,
+            counter: 0,
+            accepted: 0,
+            lost: 0,
+            entries,
+        }
     }
 
     /// What the counter stands at.
@@ -86,7 +103,7 @@ impl State {
     }
 
     fn write(&mut self, client: usize, token: u64, value: u64) -> (String, Event) {
-        if !self.resource.write(Some(Token(token))) {
+        if self.care == Care::Fenced && !self.resource.write(Some(Token(token))) {
             let highest = self.highest;
             return (format!("refused {highest}"), Event::Refused { client, token, highest });
         }
@@ -156,7 +173,11 @@ mod tests {
     use habemus::property::Verdict;
 
     fn play(lines: &[(usize, &str)]) -> (State, Vec<String>) {
-        let mut state = State::new(Judge::new(2, 1), 2);
+        play_with(Care::Fenced, lines)
+    }
+
+    fn play_with(care: Care, lines: &[(usize, &str)]) -> (State, Vec<String>) {
+        let mut state = State::new(Judge::new(2, 1), care, 2);
         let answers = lines.iter().map(|(client, line)| state.answer(*client, line).expect("it is known").0);
         let answers = answers.collect();
         (state, answers)
@@ -178,6 +199,15 @@ mod tests {
         assert_eq!((state.accepted, state.lost, state.refused(), state.counter()), (1, 0, 1, 1));
         assert!(matches!(state.judge.one_inside().verdict, Verdict::Violated(_)));
         assert_eq!(state.judge.fencing().verdict, Verdict::Holds);
+    }
+
+    #[test]
+    fn where_nobody_looks_at_tokens_the_late_write_is_a_loss() {
+        let lines =
+            [(0, "inside 5"), (0, "read"), (1, "inside 7"), (1, "read"), (1, "write 7 1"), (0, "write 5 1")];
+        let (state, answers) = play_with(Care::Careless, &lines);
+        assert_eq!(answers[5], "ok");
+        assert_eq!((state.accepted, state.lost, state.refused(), state.counter()), (2, 1, 0, 1));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A directory that goes when the story is over, and the programs that belong to this one.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::Failed;
 
@@ -23,8 +24,14 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed stays where such things are removed some day.
-        drop(std::fs::remove_dir_all(&self.0));
+        // A member that was killed a moment ago may still be about to make a file. What cannot be removed stays where
+        // such things are removed some day.
+        for _ in 0..20 {
+            if std::fs::remove_dir_all(&self.0).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 

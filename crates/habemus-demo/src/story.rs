@@ -8,11 +8,13 @@ use rustix::process::Signal;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::Failed;
-use crate::hub::{Event, Hub, State};
+use crate::hub::{Care, Event, Hub, State};
 use crate::judge::{Judge, Ruling};
+use crate::lab::{self, Browser};
 use crate::members::{Members, PATIENCE};
 use crate::scratch::Scratch;
 use crate::simulator::{self, Broken};
+use crate::stop::Stop;
 use crate::teller::Teller;
 use crate::worker::TTL;
 use crate::workers::{CLIENTS, Workers};
@@ -33,20 +35,34 @@ struct Stage {
     member_terms: BTreeSet<u64>,
 }
 
-/// Tells the whole story.
-pub(crate) async fn tell(keep: bool) -> Result<(), Failed> {
+/// Tells the whole story, and lets it go on if that is wanted.
+pub(crate) async fn tell(care: Care, keep: Option<Browser>) -> Result<(), Failed> {
+    let mut stop = Stop::new()?;
     let scratch = Scratch::new()?;
-    let mut stage = open(&scratch).await?;
+    let (mut stage, holds) = tokio::select! {
+        told = play(&scratch, care) => told?,
+        () = stop.asked() => return Err(Failed::interrupted()),
+    };
+    match keep {
+        // Here Ctrl-C is the end that was announced, and changes no verdict.
+        Some(browser) => tokio::select! {
+            () = stage.keep(browser) => {}
+            () = stop.asked() => stage.teller.line("\nEverything was ended."),
+        },
+        None => stage.what_next(),
+    }
+    if holds { Ok(()) } else { Err(Failed::story("something was not as it must be: see the verdicts")) }
+}
+
+/// From the first step to the verdicts; whether all is as it must be.
+async fn play(scratch: &Scratch, care: Care) -> Result<(Stage, bool), Failed> {
+    let mut stage = open(scratch, care).await?;
     stage.compete().await?;
     stage.kill_the_leader().await?;
     stage.stop_the_holder().await?;
-    let broken = stage.without_tokens(&scratch).await?;
+    let broken = stage.without_tokens(scratch).await?;
     let holds = stage.judge(&broken);
-    stage.what_next();
-    if keep {
-        stage.keep().await;
-    }
-    if holds { Ok(()) } else { Err(Failed::story("something was not as it must be: see the verdicts")) }
+    Ok((stage, holds))
 }
 
 /// Why a property does not hold, or why that cannot be said.
@@ -59,7 +75,7 @@ fn explained(verdict: &Verdict) -> String {
 }
 
 /// Starts everybody.
-async fn open(scratch: &Scratch) -> Result<Stage, Failed> {
+async fn open(scratch: &Scratch, care: Care) -> Result<Stage, Failed> {
     let teller = Teller::new();
     teller.line("One leader, one holder of a lock: what if somebody dies, or only sleeps?\n");
     let members = Members::start(scratch)?;
@@ -71,7 +87,7 @@ async fn open(scratch: &Scratch) -> Result<Stage, Failed> {
 
     let mut judge = Judge::new(CLIENTS, members.0.len());
     judge.member_leads(leading.member, leading.term);
-    let hub = Hub::new(State::new(judge, CLIENTS));
+    let hub = Hub::new(State::new(judge, care, CLIENTS));
     let (resource, events) = hub.serve().await?;
     let workers = Workers::start(resource, &members.addresses())?;
     teller.step("clients", "1, 2 and 3 want the lock `orders`, and to lead `scheduler`");
@@ -196,18 +212,22 @@ impl Stage {
         self.workers.signal(client, Signal::CONT)?;
         self.teller
             .step("kill -CONT", &format!("client {name} has noticed nothing, and writes with token {token}"));
-        let highest = self
+        let refused = self
             .until(|event| match event {
                 Event::Refused { client: late, token: old, highest } if (late, old) == (client, token) => {
-                    Some(Ok(highest))
+                    Some(Some(highest))
                 }
-                Event::Wrote { client: late } if late == client => Some(Err(())),
+                Event::Wrote { client: late } if late == client => Some(None),
                 _ => None,
             })
-            .await?
-            .map_err(|()| Failed::story(format!("the late write of client {name} was accepted")))?;
-        self.teller
-            .step("refused", &format!("token {token} is older than {highest}: the late write does no harm"));
+            .await?;
+        match refused {
+            Some(highest) => self.teller.step(
+                "refused",
+                &format!("token {token} is older than {highest}: the late write does no harm"),
+            ),
+            None => self.teller.step("accepted", "the late write: what others have written since is lost"),
+        }
         self.until(|event| {
             matches!(event, Event::Inside { client: again, .. } if again == client).then_some(())
         })
@@ -287,7 +307,7 @@ impl Stage {
     }
 
     fn what_next(&self) {
-        let habemus = std::env::var("HABEMUS_CALLED_AS").unwrap_or_else(|_| "habemus".to_owned());
+        let habemus = called_as();
         self.teller.line(&format!(
             "
 Try next
@@ -298,14 +318,28 @@ Try next
     }
 
     /// Lets everybody go on until this program is told to end.
-    async fn keep(&mut self) {
+    async fn keep(&mut self, browser: Browser) {
+        let habemus = called_as();
+        let lab = match lab::open(browser) {
+            Ok(address) => {
+                format!("{address}\n  the run without tokens: step through it, and mend it by hand")
+            }
+            Err(why) => format!("not here: {why}. `./habemus demo --keep` builds it"),
+        };
         let endpoints = self.members.addresses().join(",");
         self.teller.line(&format!(
             "
+The lab: {lab}
+
 Members and clients go on until Ctrl-C. Look at them from another terminal:
   export HABEMUS_ENDPOINTS={endpoints}
-  habemus status; habemus locks; habemus leader scheduler --follow"
+  {habemus} status; {habemus} locks; {habemus} leader scheduler --follow"
         ));
         while self.events.recv().await.is_some() {}
     }
+}
+
+/// How this program's siblings are called here.
+fn called_as() -> String {
+    std::env::var("HABEMUS_CALLED_AS").unwrap_or_else(|_| "habemus".to_owned())
 }

@@ -1,7 +1,11 @@
 //! The demo as a newcomer runs it: real members, real clients, real signals.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 /// The directory in which this build's programs are.
 fn programs() -> PathBuf {
@@ -28,13 +32,16 @@ fn demo(arguments: &[&str]) -> Output {
     command.output().expect("it was built")
 }
 
-/// Processes that were started from this build's directory and carry these words in their command line.
-fn left_behind(words: &str) -> Vec<String> {
+/// Processes of a story that go on after it: members and clients carry a member's address in their command line.
+fn left_behind(said: &str) -> Vec<String> {
+    let ports = said.lines().find_map(|line| line.split_once("127.0.0.1, ports "));
+    let (_, ports) = ports.expect("it says where the members are");
+    let words = format!("127.0.0.1:{}", ports.split(',').next().unwrap_or_default());
     let directory = programs().display().to_string();
     let processes = std::fs::read_dir("/proc").expect("there is a list of processes").flatten();
     let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
     let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
-    lines.filter(|line| line.starts_with(&directory) && line.contains(words)).collect()
+    lines.filter(|line| line.starts_with(&directory) && line.contains(&words)).collect()
 }
 
 #[test]
@@ -70,8 +77,7 @@ fn the_story_comes_to_its_end_every_step_in_a_line_and_leaves_nothing_behind() {
     }
     let too_long: Vec<&str> = said.lines().filter(|line| line.chars().count() > 80).collect();
     assert_eq!(too_long, [""; 0], "a terminal has eighty columns");
-    assert_eq!(left_behind("habemus-demo-"), [""; 0]);
-    assert_eq!(left_behind("worker"), [""; 0]);
+    assert_eq!(left_behind(&said), [""; 0]);
 }
 
 #[test]
@@ -79,4 +85,59 @@ fn a_wrong_option_is_bad_input() {
     let output = demo(&["--kep"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--keep"));
+}
+
+#[test]
+fn whoever_looks_at_no_token_loses_a_write_and_the_verdicts_and_the_exit_code_say_so() {
+    build();
+    let output = demo(&["--careless"]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("accepted") && said.contains("✗ nothing is lost"), "{said}");
+}
+
+/// The demo with `--keep` and what it has said up to this word; the rest goes on being read.
+fn kept(page: &Path, until: &str) -> (Child, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_habemus-demo"));
+    command.args(["--keep", "--no-browser"]).env("HABEMUS_LAB", page).stdin(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it was built");
+    let mut lines = BufReader::new(child.stdout.take().expect("it is a pipe")).lines();
+    let mut said = String::new();
+    while !said.contains(until) {
+        let line = lines.next().and_then(Result::ok);
+        said += &line.unwrap_or_else(|| panic!("{until} was never said:\n{said}"));
+        said.push('\n');
+    }
+    std::thread::spawn(move || lines.for_each(drop));
+    (child, said)
+}
+
+#[test]
+fn what_is_kept_runs_on_with_the_lab_open_until_it_is_told_to_end() {
+    build();
+    let page = std::env::temp_dir().join(format!("habemus-demo-page-{}", std::process::id()));
+    std::fs::create_dir_all(&page).expect("a directory can be made");
+    std::fs::write(page.join("index.html"), "<p>the lab").expect("a file can be written");
+    let (mut child, said) = kept(&page, "--follow");
+    let address = said.lines().find_map(|line| line.strip_prefix("The lab: http://"));
+    let (host, exhibit) = address.and_then(|rest| rest.split_once("/#")).expect("the lab is open");
+    assert_eq!(exhibit, "e=s4-timeout-hurts");
+    let mut stream = TcpStream::connect(host).expect("it listens");
+    write!(stream, "GET / HTTP/1.1\r\nHost: {host}\r\n\r\n").expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    assert!(answer.ends_with("<p>the lab"), "{answer}");
+    // The members answer still.
+    let endpoints = said.lines().find_map(|line| line.trim().strip_prefix("export HABEMUS_ENDPOINTS="));
+    let endpoints = endpoints.expect("it says where they are");
+    let mut status = Command::new(programs().join("habemusctl"));
+    let status = status.args(["status", "--endpoints", endpoints]).output().expect("it was built");
+    assert!(status.status.success(), "{status:?}");
+    let pid = Pid::from_child(&child);
+    kill_process(pid, Signal::TERM).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(0), "that was its end, and all verdicts hold");
+    assert_eq!(left_behind(&said), [""; 0]);
+    let own = std::env::temp_dir().join(format!("habemus-demo-{}", pid.as_raw_nonzero()));
+    assert!(!own.exists(), "{}", own.display());
+    std::fs::remove_dir_all(&page).expect("it was made");
 }

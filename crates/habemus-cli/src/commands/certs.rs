@@ -18,9 +18,10 @@ use crate::{Outcome, output};
 
   habemus node --algorithm signed-generals … --keys certs
 
-An authority that is in the directory already signs the new certificates, which are valid for a year; nodes
-read changed files without being restarted. Files that are there are replaced only with --force. A node gets
-node-ID.pem, node-ID.key and node-ID.sign, and the *.public of all.")]
+An authority that is in the directory already signs the new certificates, which
+are valid for a year; nodes read changed files without being restarted. Files
+that are there are replaced only with --force. A node gets node-ID.pem,
+node-ID.key and node-ID.sign, and the *.public of all.")]
 pub(crate) struct Certs {
     /// The nodes: 1..5 or 3,17,24.
     #[arg(long, value_name = "IDS")]

@@ -38,8 +38,8 @@ pub(crate) struct Check {
     #[command(flatten)]
     subject: SubjectFlags,
 
-    /// Who starts an election or proposes: 17,3, all, none, or any: every choice of at least one.
-    #[arg(long, value_name = "IDS|all|none|any", help_heading = "Circumstances")]
+    /// Who starts an election or proposes: 17,3, all, none, any: every choice of at least one, or one, whichever.
+    #[arg(long, value_name = "IDS|all|none|any|one", help_heading = "Circumstances")]
     start: Option<String>,
     /// How often each client enters a lock, or any: as often as it likes [default: 1].
     #[arg(long, value_name = "N|any", value_parser = entries, help_heading = "Circumstances")]
@@ -90,8 +90,8 @@ pub(crate) struct Check {
     #[arg(long, value_name = "N", help_heading = "Faults", value_parser = fault())]
     partitions: Option<u8>,
 
-    /// Check this property, instead of those that the algorithm promises.
-    #[arg(long, value_name = "NAME", help_heading = "Properties")]
+    /// Check this property, or several, E1,E2, instead of those that the algorithm promises.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Properties")]
     property: Vec<String>,
     /// Check every property of the problem.
     #[arg(long, conflicts_with = "property", help_heading = "Properties")]
@@ -186,7 +186,8 @@ const USUAL_PROCESSES: u64 = 3;
 impl Check {
     pub(crate) fn execute(&self) -> Result<Outcome, CliError> {
         let Described { scenario, parsed } = self.subject.describe(USUAL_PROCESSES)?;
-        let entry = catalogue::entry(&scenario.algorithm)?;
+        let wrong = |error: CliError| error.in_file(parsed.as_ref());
+        let entry = catalogue::entry(&scenario.algorithm).map_err(|error| wrong(error.into()))?;
         let setting = self.setting(&scenario, entry, parsed.is_some())?;
         let request =
             habemus_report::request(&scenario).map_err(|error| CliError::from_run(error, parsed.as_ref()))?;
@@ -203,7 +204,7 @@ impl Check {
         });
         let report = habemus_check::check(&request, &setting, &handle);
         drop(progress);
-        let mut report = report?;
+        let mut report = report.map_err(|error| wrong(error.into()))?;
         if self.counts {
             report.counts = habemus_check::counts(&request, &setting, &handle)?;
         }
@@ -231,6 +232,7 @@ impl Check {
         match self.start.as_deref() {
             None => {}
             Some("any") => setting.start = Start::EveryChoice,
+            Some("one") => setting.start = Start::AnyOne,
             Some("none") => setting.start = Start::These(Vec::new()),
             Some(ids) => {
                 let ids = script::parse_processes(ids, &processes).map_err(|e| flag("start", &e))?;

@@ -20,10 +20,11 @@ use crate::{Outcome, interrupt, output, show};
 #[derive(Args)]
 #[command(after_help = "Every process watches every other. Measured are, after Chen, Toueg and Aguilera: the
 time from a crash until a process suspects for good (detection time), how often
-one that is up becomes suspected (mistakes, and per hour that one watches another),
-how long that lasts, and the share of the time in which one that is up is rightly
-trusted. If neither --crash, --at nor --crash-rate is given, one process
-crashes in each run: which, and when in the third quarter, the seed decides.
+one that is up becomes suspected (mistakes, and per hour that one watches
+another), how long that lasts, and the share of the time in which one that is
+up is rightly trusted. If neither --crash, --at nor --crash-rate is given, one
+process crashes in each run: which, and when in the third quarter, the seed
+decides.
 
 Examples:
   habemus detectors --processes 5 --latency 'log-normal 20ms 0.8' --loss 1%

@@ -5,6 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use habemus_check::Steps;
 use habemus_report::Report;
 use habemus_scenario::units;
 use habemus_trace::draw::Window;
@@ -158,7 +159,8 @@ impl Style {
         };
         let told;
         let trace = if self.show == Some(Show::State) {
-            told = habemus_check::with_states(trace)?;
+            let steps = if self.background { Steps::All } else { Steps::Foreground };
+            told = habemus_check::with_states(trace, steps)?;
             &told
         } else {
             trace

@@ -1,5 +1,7 @@
 //! `habemus errata`: where the lecture notes are wrong, shown anew.
 
+use std::sync::atomic::Ordering;
+
 use clap::Args;
 use habemus_check::CheckHandle;
 
@@ -27,7 +29,7 @@ impl Errata {
         let handle = CheckHandle { stop: interrupt::flag(), ..CheckHandle::default() };
         if self.page {
             output::print(&page(&handle)?)?;
-            return Ok(Outcome::Holds);
+            return Ok(unless_interrupted(&handle));
         }
         let Some(name) = &self.name else {
             for erratum in ERRATA {
@@ -44,6 +46,11 @@ impl Errata {
             return Err(CliError::help(format!("there is no erratum '{name}'"), help));
         };
         output::print(&section(erratum, &handle)?)?;
-        Ok(Outcome::Holds)
+        Ok(unless_interrupted(&handle))
     }
+}
+
+/// Whether all proofs came to their end.
+fn unless_interrupted(handle: &CheckHandle) -> Outcome {
+    if handle.stop.load(Ordering::Relaxed) { Outcome::Incomplete } else { Outcome::Holds }
 }

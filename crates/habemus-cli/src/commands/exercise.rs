@@ -22,8 +22,8 @@ use crate::{Outcome, output};
   habemus exercise two-leaders --hint 1
   habemus exercise --language pt
 
-An answer is a scenario file: the exercise's own, changed as it may be. `habemus run mine.toml --draw text` shows
-what it does.")]
+An answer is a scenario file: the exercise's own, changed as it may be.
+`habemus run mine.toml --draw text` shows what it does.")]
 pub(crate) struct Solve {
     /// Which exercise.
     name: Option<String>,

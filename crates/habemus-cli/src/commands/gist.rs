@@ -26,6 +26,7 @@ const GISTS: &[(&str, &str)] = &[
     ("quorum", "enter with leave of a majority of coordinators"),
     ("suzuki-kasami", "ask everybody for a token that carries the queue"),
     ("raymond", "requests climb a tree towards the token"),
+    ("service", "sessions and a queue in a log that members share"),
     ("flood-set", "tell all that you know for f+1 rounds"),
     ("byzantine-generals", "traitors among generals: m+1 rounds of hearsay"),
     ("signed-generals", "traitors among generals who sign what they pass on"),
@@ -54,6 +55,13 @@ fn cut(sentence: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_algorithm_has_a_gist() {
+        for entry in habemus::catalogue::ENTRIES {
+            assert!(GISTS.iter().any(|(name, _)| *name == entry.name), "{} has none", entry.name);
+        }
+    }
 
     #[test]
     fn a_gist_is_of_an_algorithm_that_is_there() {

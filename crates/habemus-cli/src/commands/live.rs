@@ -4,11 +4,11 @@
 //! at random and stands in the link. Nothing else on the machine can guess it, and no other page can read it.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use habemus_node::cluster::Cluster;
+use habemus_page::{POLICY, Page};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -22,10 +22,6 @@ const HORIZON: Duration = Duration::from_millis(300);
 const MAX_LINE: u64 = 8192;
 const MAX_LINES: usize = 100;
 const MAX_SAID: u64 = 4096;
-
-/// What the page may load, and from where.
-const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; \
-                      img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Something that was said on the page, and where the reply goes.
 pub(crate) struct Utterance {
@@ -45,7 +41,7 @@ struct Lines {
 struct Served {
     token: String,
     host: String,
-    page: PathBuf,
+    page: Page,
     lines: Mutex<Lines>,
     changed: watch::Sender<u64>,
     said: mpsc::Sender<Utterance>,
@@ -59,15 +55,8 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// Serves the page in this directory; gives the link to it.
-    pub(crate) async fn start(page: &Path) -> Result<(Live, String), CliError> {
-        if !page.join("index.html").is_file() {
-            let error = format!("--lab: there is no page in {}", page.display());
-            return Err(CliError::help(
-                error,
-                "./habemus lab --export DIR makes one, and --lab=DIR shows it",
-            ));
-        }
+    /// Serves the page; gives the link to it.
+    pub(crate) async fn start(page: Page) -> Result<(Live, String), CliError> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let host = listener.local_addr()?.to_string();
         let token = token()?;
@@ -75,7 +64,7 @@ impl Live {
         let served = Arc::new(Served {
             token: token.clone(),
             host: host.clone(),
-            page: page.to_owned(),
+            page,
             lines: Mutex::default(),
             changed: watch::Sender::new(0),
             said: says,
@@ -203,20 +192,8 @@ impl Served {
 
     /// A file of the page.
     async fn file(&self, path: &str, writer: &mut (impl AsyncWriteExt + Unpin)) -> std::io::Result<()> {
-        let name = if path == "/" { "index.html" } else { path.trim_start_matches('/') };
-        let is_plain = !name.is_empty()
-            && !name.starts_with('.')
-            && name.chars().all(|sign| sign.is_ascii_alphanumeric() || "._-".contains(sign));
-        let Some(body) = is_plain.then(|| std::fs::read(self.page.join(name)).ok()).flatten() else {
+        let Some((kind, body)) = self.page.file(path) else {
             return refuse(writer, "404 Not Found").await;
-        };
-        let kind = match name.rsplit('.').next() {
-            Some("html") => "text/html; charset=utf-8",
-            Some("js") => "text/javascript; charset=utf-8",
-            Some("css") => "text/css; charset=utf-8",
-            Some("json") => "application/json",
-            Some("wasm") => "application/wasm",
-            _ => "application/octet-stream",
         };
         let head = format!(
             "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-cache\r\n\
@@ -225,7 +202,7 @@ impl Served {
             body.len()
         );
         writer.write_all(head.as_bytes()).await?;
-        writer.write_all(&body).await
+        writer.write_all(body).await
     }
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod errata;
 pub(crate) mod exercise;
 mod gist;
 pub(crate) mod guarantees;
+pub(crate) mod lab;
 pub(crate) mod list;
 #[cfg(feature = "nodes")]
 pub(crate) mod live;

@@ -58,6 +58,14 @@ impl Tried {
         Tried { algorithm: entry.name.to_owned(), mutant, fate, explanation }
     }
 
+    /// Whether it is on record as one that nobody need notice, and somebody does.
+    pub(crate) fn is_explained_in_vain(&self) -> bool {
+        let is_known = |(algorithm, mutant, _): &(&str, &str, &str)| {
+            *algorithm == self.algorithm && *mutant == self.mutant
+        };
+        matches!(self.fate, Fate::Caught { .. }) && explanations().iter().any(is_known)
+    }
+
     /// Whether nobody notices, and nobody knows why.
     pub(crate) fn is_unexplained(&self) -> bool {
         self.fate.is_survival() && self.explanation.is_none()
@@ -80,12 +88,15 @@ impl Mutants {
             output::Progress::new("mutants", move || (watched.load(Ordering::Relaxed), 0, String::new()));
         let mut tried = Vec::new();
         for entry in entries {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
             let planted = planted_fates(entry).into_iter();
             tried.extend(planted.map(|(mutant, fate)| Tried::new(entry, mutant.to_owned(), fate)));
             self.try_all(entry, &stop, &done, &mut tried)?;
         }
         drop(progress);
-        let is_unexplained = tried.iter().any(Tried::is_unexplained);
+        let is_unexplained = tried.iter().any(|tried| tried.is_unexplained() || tried.is_explained_in_vain());
         if self.json {
             output::print_json(&tried)?;
         } else {

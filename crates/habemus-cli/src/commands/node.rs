@@ -13,7 +13,8 @@ use crate::error::CliError;
       --algorithm bully --data /var/lib/habemus --http 127.0.0.1:8103
   habemus node --config node.toml
 
-Words on standard input: elect, acquire [NAME], release [NAME], stop. SIGTERM stops in good order.")]
+Words on standard input: elect, acquire [NAME], release [NAME], stop. SIGTERM
+stops in good order.")]
 pub(crate) struct Node {
     #[command(flatten)]
     node: NodeArgs,

@@ -20,11 +20,11 @@ use crate::{Outcome, interrupt, output, show};
     after_help = "While one participant is inside by the grants of M of N coordinators, each coordinator
 restarts with probability P and has then forgotten its grant. A second
 participant can enter if it finds M that do not remember the first. It may ask
-everybody (S4's P_v = sum of C(M,k) P^k (1-P)^(M-k) from k = 2M-N), or one quorum
-that shares as few as can be with the first (P^(2M-N)), or a random one. P_v is
-the case under contention: the first got just M grants. If nobody else had asked,
-all N had granted to it, and M of N must have forgotten. Each is exact if
-coordinators restart independently; docs/analysis.md says more.
+everybody (S4's P_v = sum of C(M,k) P^k (1-P)^(M-k) from k = 2M-N), or one
+quorum that shares as few as can be with the first (P^(2M-N)), or a random one.
+P_v is the case under contention: the first got just M grants. If nobody else
+had asked, all N had granted to it, and M of N must have forgotten. Each is
+exact if coordinators restart independently; docs/analysis.md says more.
 
 Examples:
   habemus quorum --coordinators 32 --quorum 24 --failure 1e-4

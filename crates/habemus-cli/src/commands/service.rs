@@ -11,13 +11,16 @@ use clap::Args;
 use crate::Outcome;
 use crate::error::CliError;
 
-/// A command of another program, which this one becomes.
+/// A command of another program, which this one becomes; and it explains its options better.
 #[derive(Args)]
-#[command(after_help = "The options are those of another program, which this one becomes: `habemusd --help`
-lists them for serve, `habemusctl lock --help` for lock and its siblings,
-`habemus-demo --help` for demo. docs/service.md shows how they are used.")]
+#[command(
+    disable_help_flag = true,
+    after_help = "The options are those of another program, which this one becomes: habemusd for
+serve, habemusctl for lock and its siblings, habemus-demo for demo. --help after
+the command shows them, with examples; docs/service.md shows how they are used."
+)]
 pub(crate) struct External {
-    /// The options of the program that this becomes; --help lists them.
+    /// Options of the program that this becomes; --help lists them.
     #[arg(value_name = "OPTION", trailing_var_arg = true, allow_hyphen_values = true)]
     options: Vec<OsString>,
 }
@@ -26,11 +29,6 @@ impl External {
     /// Becomes the demo.
     pub(crate) fn demo(&self) -> Result<Outcome, CliError> {
         self.become_program("habemus-demo", None)
-    }
-
-    /// Becomes what builds and serves the lab.
-    pub(crate) fn lab(&self) -> Result<Outcome, CliError> {
-        self.become_program("habemus-lab-build", None)
     }
 
     /// Becomes a member of the service.
@@ -44,12 +42,19 @@ impl External {
     }
 
     fn become_program(&self, program: &str, task: Option<&str>) -> Result<Outcome, CliError> {
-        let error = Command::new(find(program)).args(task).args(&self.options).exec();
-        Err(CliError::new(format!(
-            "cannot run {program}: {error}. It is a program of its own, and belongs beside this one or on the \
-             PATH; `./habemus` in the project's directory builds it when it is first wanted"
-        )))
+        let arguments: Vec<OsString> =
+            task.map(OsString::from).into_iter().chain(self.options.clone()).collect();
+        become_program(program, &arguments)
     }
+}
+
+/// Becomes another program; what is returned says why not.
+pub(crate) fn become_program(program: &str, arguments: &[OsString]) -> Result<Outcome, CliError> {
+    let error = Command::new(find(program)).args(arguments).exec();
+    Err(CliError::new(format!(
+        "cannot run {program}: {error}. It is a program of its own, and belongs beside this one or on the PATH; \
+         `./habemus` in the project's directory builds it when it is first wanted"
+    )))
 }
 
 /// Beside this program, or wherever the PATH has it.

@@ -19,11 +19,11 @@ use crate::{Outcome, output, show};
 #[derive(Args)]
 #[command(
     after_help = "A timeout of T seconds costs K(T) = C * P(D > T) + E * T. D is the delay of an answer, so
-P(D > T) is the probability that one is late, which is a mistake and costs C; E is
-what each second costs by which the timeout is longer. With --crashed Q the other
-has crashed with probability Q whenever one waits; then the first summand is
-weighed with 1-Q, and the second with Q. An answer that is lost is always late.
-S4's rule is to stop waiting when C * p < E; docs/analysis.md says more.
+P(D > T) is the probability that one is late, which is a mistake and costs C; E
+is what each second costs by which the timeout is longer. With --crashed Q the
+other has crashed with probability Q whenever one waits; then the first summand
+is weighed with 1-Q, and the second with Q. An answer that is lost is always
+late. S4's rule is to stop waiting when C * p < E; docs/analysis.md says more.
 
 Examples:
   habemus timeout --mistake-cost 100 --waiting-cost 5 --delays 'log-normal 5ms 0.8'

@@ -115,7 +115,7 @@ pub(crate) const ERRATA: &[Erratum] = &[
         cure: "An internal process answers YES only if it heard nothing but YES.",
         evidence: &[Evidence::Measured {
             about: "The smallest network that shows the difference",
-            scenario: include_str!("../../../../exhibits/s4-yo-yo-some-yes.toml"),
+            scenario: include_str!("exhibits/s4-yo-yo-some-yes.toml"),
             literal: "some-yes",
         }],
     },
@@ -154,7 +154,7 @@ pub(crate) const ERRATA: &[Erratum] = &[
             },
             Evidence::Measured {
                 about: "What −p costs, with seven processes that all start",
-                scenario: include_str!("../../../../exhibits/s4-franklin-as-printed.toml"),
+                scenario: include_str!("exhibits/s4-franklin-as-printed.toml"),
                 literal: "as-printed",
             },
         ],
@@ -216,7 +216,7 @@ pub(crate) const ERRATA: &[Erratum] = &[
                (`hello-timeout`, exhibit s4-yo-yo-cut).",
         evidence: &[Evidence::Played {
             file: "exhibits/s4-yo-yo-cut-waits.toml",
-            scenario: include_str!("../../../../exhibits/s4-yo-yo-cut-waits.toml"),
+            scenario: include_str!("exhibits/s4-yo-yo-cut-waits.toml"),
         }],
     },
     Erratum {
@@ -230,7 +230,7 @@ pub(crate) const ERRATA: &[Erratum] = &[
                next are inside together is the timeout's fault, and remains.",
         evidence: &[Evidence::Played {
             file: "exhibits/s4-late-release.toml",
-            scenario: include_str!("../../../../exhibits/s4-late-release.toml"),
+            scenario: include_str!("exhibits/s4-late-release.toml"),
         }],
     },
     Erratum {
@@ -334,7 +334,9 @@ pub(crate) const ERRATA: &[Erratum] = &[
                P_v = Σ_{k=2m−n}^{n} C(m,k) P^k (1−P)^{m−k}",
         wrong: "C(m,k) is 0 beyond m, so the sum ends at m and not at n. And it is the probability that some 2m−n of the m \
                 coordinators forget, which is what lets a participant in that asks everybody; that a given intersection of \
-                2m−n forgets has the probability P^(2m−n). Nothing is wrong with the conclusion: both are far below 10⁻⁴⁰.",
+                2m−n forgets has the probability P^(2m−n). Before that, what is said of exactly one coordinator and of k of them lacks \
+                the factors n and C(n,k): it is true of one who is named, and of k who are. Nothing is wrong with the conclusion: \
+                both are far below 10⁻⁴⁰.",
         cure: "Both figures are given, and a third one for a quorum drawn at random; trials by chance agree with them.",
         evidence: &[Evidence::Computed {
             command: "habemus quorum --coordinators 32 --quorum 24 --failure 1e-4",
@@ -370,7 +372,7 @@ fn franklin_cost() -> Vec<(String, String)> {
 
 /// S2's runs with 16 candidates.
 fn captures() -> Vec<(String, String)> {
-    let sent = sent(include_str!("../../../../exhibits/s2-capture-async-16.toml"), |statistics| {
+    let sent = sent(include_str!("exhibits/s2-capture-async-16.toml"), |statistics| {
         statistics.by_kind.get("Capture").copied().unwrap_or(0)
     });
     vec![
@@ -381,7 +383,7 @@ fn captures() -> Vec<(String, String)> {
 
 /// S2's Corolário 5.2 for sixteen candidates.
 fn synchronous_captures() -> Vec<(String, String)> {
-    let sent = sent(include_str!("../../../../exhibits/s2-capture-sync-16.toml"), |statistics| {
+    let sent = sent(include_str!("exhibits/s2-capture-sync-16.toml"), |statistics| {
         statistics.by_kind.get("Capture").copied().unwrap_or(0)
     });
     vec![

@@ -96,6 +96,7 @@ fn circumstances(scenario: &Scenario, setting: &Setting, report: &CheckReport) -
         (ProblemKind::MutualExclusion, _) => {
             format!("{} each", plural(u64::from(setting.entries), "entry", "entries"))
         }
+        (_, Start::AnyOne) => "started by one process, whichever".to_owned(),
         (_, Start::EveryChoice) => "every choice of those who start".to_owned(),
         (_, Start::These(starters)) => {
             let those: Vec<u64> = starters.iter().map(|address| id(scenario, *address).0).collect();

@@ -41,6 +41,10 @@ pub(crate) fn mutants(tried: &[Tried]) -> String {
             ));
         }
     }
+    for tried in tried.iter().filter(|tried| tried.is_explained_in_vain()) {
+        let said = format!("{}, {}: it is caught, and explained all the same", tried.algorithm, tried.mutant);
+        text.push_str(&wrap("! ", &said, WIDTH));
+    }
     let unexplained = tried.iter().filter(|tried| tried.is_unexplained()).count();
     let _ = writeln!(text, "\n{} mutants, {unexplained} survive without an explanation", tried.len());
     text

@@ -10,9 +10,10 @@ const MIN_LOG10: f64 = -60.0;
 /// The probability that two are let in for each majority, on a logarithmic axis.
 pub(crate) fn quorum_plot(report: &QuorumReport) -> String {
     let rows = &report.table;
-    let log10 = |figure: &Figure| figure.exact.log10().max(MIN_LOG10);
+    // What is below the axis is cut off there, not drawn along it; what cannot happen is far below.
+    let log10 = |figure: &Figure| figure.exact.log10().max(100.0 * MIN_LOG10);
     let all = rows.iter().flat_map(|row| [&row.by_asking_all, &row.by_asking_worst, &row.by_asking_random]);
-    let min_log10 = all.map(log10).fold(-1.0, f64::min).floor();
+    let min_log10 = all.map(log10).fold(-1.0, f64::min).max(MIN_LOG10).floor();
     let (first, last) = (rows.first().map_or(0, |row| row.quorum), rows.last().map_or(1, |row| row.quorum));
     let width = (last - first).max(1) as f64;
     let x = |quorum: u64| between((quorum - first) as f64 / width, LEFT + 12.0, RIGHT - 12.0);

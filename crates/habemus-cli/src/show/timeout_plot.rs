@@ -58,10 +58,15 @@ pub(crate) fn timeout_plot(report: &TimeoutReport, cost: impl Fn(f64) -> Priced)
         0.0 => "least cost: do not wait".to_owned(),
         timeout => format!("least cost: {}", seconds(timeout)),
     };
-    let (side, beside) = if x > (LEFT + RIGHT) / 2.0 { ("note end", x - 12.0) } else { ("note", x + 12.0) };
-    // Below the point, unless the axis is there.
-    let line = if y + 28.0 < BOTTOM { y + 22.0 } else { y - 14.0 };
-    plot.text(side, beside, line, &note);
+    // In the hollow above the point, where no curve is, unless the picture ends there.
+    let room = 70.0;
+    if y - 34.0 > TOP && x - room > LEFT && x + room < RIGHT {
+        plot.text("note middle", x, y - 34.0, &note);
+    } else {
+        let (side, beside) =
+            if x > (LEFT + RIGHT) / 2.0 { ("note end", x - 12.0) } else { ("note", x + 12.0) };
+        plot.text(side, beside, if y + 28.0 < BOTTOM { y + 22.0 } else { y - 14.0 }, &note);
+    }
     plot.legend(&[
         (Sample::Curve("blue thick"), "cost".to_owned()),
         (Sample::Curve("red dashed"), "mistakes, C·p".to_owned()),

@@ -55,6 +55,9 @@ fn no_leader_is_explained_by_what_is_the_case() {
     // It is still followed, or has been replaced: in both cases the one that is paused is named.
     let said = answers(&["cluster", "bully", "-n", "3"], "pause 3\nleader\nresume 3\n");
     assert!(said.contains("but it is paused") || said.contains("but 3, paused"), "{said}");
+    // Who waits an hour before it says anything elects nobody before the console opens.
+    let said = answers(&["cluster", "omega", "-n", "2", "-o", "interval=1h"], "leader\n");
+    assert!(said.contains("no election is over yet: wait leader"), "{said}");
     let said = answers(&["cluster", "bully", "-n", "2"], "leader\nkill 1,2\nleader\n");
     assert!(said.contains("2 leads, and every") && said.contains("all nodes are down"), "{said}");
 }
@@ -152,14 +155,21 @@ fn some_exhibits() -> Vec<String> {
     (0..count).map(|index| all[index * all.len() / count].clone()).collect()
 }
 
-/// How many messages of each kind the simulator counts, if chance makes no difference to it.
+/// How many messages of each kind the simulator counts, if neither chance nor time makes a difference to it: a machine
+/// that has much else to do delivers some messages very late.
 fn certain_messages(file: &str) -> Option<serde_json::Value> {
     let scenario = habemus_scenario::read(file).expect("exhibits can be read").scenario;
     if scenario.expect.quiet != Some(true) {
         return None;
     }
-    let counts = (0..10).map(|seed| {
-        let other = Scenario { seed: scenario.seed + seed, ..scenario.clone() };
+    let counts = (0..40).map(|seed| {
+        let mut other = Scenario { seed: scenario.seed + seed, ..scenario.clone() };
+        if seed % 2 == 1 {
+            let late = if seed % 4 == 1 { "0ms..30ms" } else { "exponential 40ms" };
+            other.network.latency = late.parse().expect("it is a latency");
+            // Some algorithms never come to rest where messages are later than their timers.
+            other.event_limit = 20_000;
+        }
         let report = habemus_sim::run(&other, false).expect("exhibits can be run");
         serde_json::to_value(&report.statistics.by_kind).expect("counts are plain")
     });
@@ -168,8 +178,10 @@ fn certain_messages(file: &str) -> Option<serde_json::Value> {
 }
 
 /// What is wrong with an exhibit on real nodes, if anything.
-fn play(file: &str) -> Result<(), String> {
-    let output = habemus(&["cluster", file, "--json"], "");
+fn play(file: &str, slower: Option<&str>) -> Result<(), String> {
+    let mut arguments = vec!["cluster", file, "--json"];
+    arguments.extend(slower.map(|slower| ["--slower", slower]).into_iter().flatten());
+    let output = habemus(&arguments, "");
     match output.status.code() {
         // Some exhibits end at a limit of their own, in the simulator as well.
         Some(0 | 3) => {}
@@ -189,12 +201,15 @@ fn play(file: &str) -> Result<(), String> {
 #[test]
 fn exhibits_are_on_real_nodes_what_they_are_in_the_simulator() {
     for file in some_exhibits() {
-        // The machine may have had something else to do at the wrong moment; but not twice.
-        if let Err(first) = play(&file)
-            && let Err(second) = play(&file)
+        // The machine may have had something else to do at the wrong moment: the slower it is played, the less
+        // a moment matters.
+        let mut told = Vec::new();
+        while let Some(slower) = [None, None, Some("20"), Some("60")].get(told.len())
+            && let Err(why) = play(&file, *slower)
         {
-            panic!("{file}: {first}\nand again: {second}");
+            told.push(why);
         }
+        assert!(told.len() < 4, "{file}: {}", told.join("\nand again, slower: "));
     }
 }
 

@@ -76,6 +76,25 @@ fn the_variables_that_a_step_changes_stand_below_it() {
     }
 }
 
+/// Ω does everything in the background, others nothing: whatever comes of a step, the picture says what it changed.
+#[test]
+fn variables_are_shown_for_every_algorithm() {
+    for entry in habemus::catalogue::ENTRIES {
+        let name = entry.name;
+        let trace = scratch(&format!("variables-{name}.jsonl"));
+        let path = trace.to_str().expect("the path is text");
+        let (code, report, errors) = output(&["run", name, "--trace", path, "--until", "2s"]);
+        assert!(matches!(code, Some(0 | 3)), "{name}: {report}{errors}");
+        for more in [&[][..], &["--background"]] {
+            let (code, text, errors) = output(&[&["draw", path, "--show", "state"], more].concat());
+            assert_eq!(code, Some(0), "{name}: {errors}");
+            let shown = text.lines().filter(|line| line.contains('≔') && line.contains('=')).count();
+            assert!(shown > 0, "{name} shows no variable:\n{text}");
+            assert!(text.lines().all(|line| line.chars().count() <= 80), "{name}:\n{text}");
+        }
+    }
+}
+
 /// What cannot be repeated has no variables, and says so.
 #[test]
 fn a_trace_that_does_not_say_how_its_processes_were_made_has_no_variables() {

@@ -92,7 +92,7 @@ fn real_nodes_that_are_cut_off_leave_open_what_has_not_happened() {
         assert!(!text.contains('✗') && !text.contains("ok:"), "{limit}: {text}");
     }
     // A cut that lasts is outside the model: nothing is promised, and so nothing is owed.
-    let lasting = file("parted-nodes.toml", &nodes("300ms", "\"0ms cut 1-2\", \"when 1 leads: crash 2\""));
+    let lasting = file("parted-nodes.toml", &nodes("3s", "\"0ms cut 1-2\", \"when 1 leads: crash 2\""));
     let (code, text) = code_and_text(&["cluster", &lasting, "--slower", "1"]);
     assert!(code == Some(0) && text.contains("outside its model"), "{text}");
     assert!(text.contains("note: this never came: when 1 leads: crash 2"), "{text}");
@@ -192,7 +192,8 @@ fn build_the_service() {
 
 /// What the help of a command says of 0, 1, 2 and 3; nothing, where it says nothing.
 fn exit_codes(command: &str) -> [String; 4] {
-    let help = code_and_text(&[command, "--help"]).1;
+    // Of a command that becomes another program --help is that program's.
+    let help = code_and_text(&["help", command]).1;
     let (_, lines) = help.split_once("Exit codes:\n").unwrap_or_else(|| panic!("{command} names no codes"));
     let mut named = [const { String::new() }; 4];
     for line in lines.lines().take_while(|line| line.starts_with("  ")) {
@@ -200,6 +201,15 @@ fn exit_codes(command: &str) -> [String; 4] {
         named[code.parse::<usize>().expect("a code is a number")] = meaning.to_owned();
     }
     named
+}
+
+#[test]
+fn a_command_that_becomes_another_program_has_its_help() {
+    build_the_service();
+    for (command, option) in [("lock", "--ttl"), ("serve", "--cluster"), ("status", "--endpoints")] {
+        let (code, help) = code_and_text(&[command, "--help"]);
+        assert!(code == Some(0) && help.contains(option) && help.contains("Examples:"), "{help}");
+    }
 }
 
 #[test]

@@ -133,7 +133,7 @@ impl Drop for Restored {
 }
 
 fn note_rate(rates: &mut BTreeMap<u64, Rate>, overview: &Overview) {
-    let sent = overview.sent.iter().map(|(_, count)| count).sum();
+    let sent = overview.sent.values().sum();
     let now = Instant::now();
     let before = rates.get(&overview.id).filter(|before| before.sent <= sent);
     let per_second = before

@@ -15,6 +15,7 @@ use habemus::catalogue;
 use habemus_node::cluster::play::EndReason;
 use habemus_node::cluster::{self, Blueprint, ClusterError, Program, play};
 use habemus_node::{Facts, certs, facts};
+use habemus_page::Page;
 use habemus_report::{Ended, Ending, JudgeError, Report, judge};
 use habemus_scenario::{Expectations, Occasion, Parsed, Scenario, TimeModel, TopologyChoice, units};
 use habemus_trace::Header;
@@ -34,8 +35,8 @@ use crate::{Outcome, interrupt, output, show};
   habemus cluster exhibits/s1-chang-roberts.toml --draw text
   ./habemus cluster bully --lab
 
-Every node is a process of its own with its own data directory. At the end what they recorded is merged and
-checked by the same monitors as in the simulator.")]
+Every node is a process of its own with its own data directory. At the end what
+they recorded is merged and checked by the same monitors as in the simulator.")]
 #[command(mut_arg("processes", |arg| arg.help("How many nodes; their identifiers are 1 to N [default: 5]")))]
 #[command(mut_arg("detector", |arg| arg.help(DETECTOR_HELP)))]
 pub(crate) struct Cluster {
@@ -338,13 +339,11 @@ impl Cluster {
     /// The lab, if it is to show the nodes.
     async fn live(&self) -> Result<Option<Live>, CliError> {
         let Some(directory) = &self.lab else { return Ok(None) };
-        let known = std::env::var_os("HABEMUS_LAB").map(PathBuf::from);
-        let page = if directory.as_os_str().is_empty() { known } else { Some(directory.clone()) };
-        let page = page.ok_or_else(|| {
-            let help = "./habemus lab --export DIR makes it, and --lab=DIR shows it";
-            CliError::help("--lab: nobody has said where the page is", help)
-        })?;
-        let (live, link) = Live::start(&page).await?;
+        let named = (!directory.as_os_str().is_empty()).then_some(directory.as_path());
+        let help = "./habemus lab --export DIR makes one, and --lab=DIR shows it";
+        let page = Page::find(named).map_err(|error| CliError::help(format!("--lab: {error}"), help))?;
+        let page = page.ok_or_else(|| CliError::help("--lab: nobody has said where the page is", help))?;
+        let (live, link) = Live::start(page).await?;
         anstream::eprintln!("{link}");
         Ok(Some(live))
     }
