@@ -29,3 +29,9 @@ if [ "$(printf '%s\n%s\n' "$needed_rust" "$rust_version" | sort -V | head -n 1)"
     echo "Rust $rust_version is too old. Update to $needed_rust or newer with: rustup update" >&2
     exit 1
 fi
+
+# What of the workspace is left out where it cannot be built: the crate etcd-client compiles etcd's descriptions with a
+# program of its own.
+left_out() {
+    command -v protoc >/dev/null 2>&1 || echo "--exclude habemus-client-by-etcd"
+}

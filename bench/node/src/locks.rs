@@ -29,7 +29,7 @@ pub(crate) async fn measure(
         let sum = |all: &[Overview]| all.iter().filter(|it| which(it)).map(count).sum::<u64>();
         (sum(&after) - sum(&before)) as f64 / seconds
     };
-    let handled = |it: &Overview| it.received + it.sent.iter().map(|(_, count)| count).sum::<u64>();
+    let handled = |it: &Overview| it.received + it.sent.values().sum::<u64>();
     Ok(vec![
         FigureRow {
             what: format!("{algorithm}, 5 nodes: lock entries per second"),

@@ -22,6 +22,8 @@ const LONG: Duration = Duration::from_secs(30);
 pub(crate) enum Kind {
     Habemus(PathBuf),
     Etcd(PathBuf),
+    /// One process, and no promises but the disk's.
+    Limit(PathBuf),
 }
 
 impl Kind {
@@ -29,6 +31,7 @@ impl Kind {
         match self {
             Kind::Habemus(_) => "habemus",
             Kind::Etcd(_) => "etcd",
+            Kind::Limit(_) => "limit",
         }
     }
 }
@@ -153,6 +156,11 @@ fn command(kind: &Kind, index: usize, ports: &[u16], directory: &Path) -> Comman
             if count > 1 {
                 command.args(["--name", &name(index), "--cluster", &cluster.join(",")]);
             }
+            command
+        }
+        Kind::Limit(program) => {
+            let mut command = Command::new(program);
+            command.arg("limit").arg(format!("127.0.0.1:{}", ports[index])).arg(data);
             command
         }
         Kind::Etcd(program) => {

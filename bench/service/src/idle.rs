@@ -13,7 +13,7 @@ use crate::{Effort, Outcome};
 const TICKS: f64 = 100.0;
 
 /// Memory in MiB, and processor time in seconds.
-fn costs(pid: u32) -> Outcome<(f64, f64)> {
+pub(crate) fn costs(pid: u32) -> Outcome<(f64, f64)> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no memory is told")?;
     let kib: f64 = resident.trim().trim_end_matches("kB").trim().parse()?;

@@ -26,12 +26,25 @@ async fn cycle(mut holder: Holder) -> Outcome<()> {
     Ok(())
 }
 
+const OWN: &str = "64 clients, each its own lock: cycles";
+
+/// How many cycles 64 clients make, each with a lock of its own.
+pub(crate) async fn own(cluster: &Cluster, effort: Effort, table: &mut Table) -> Outcome<()> {
+    let own = cycles(cluster, effort, 64, |number| format!("own-{number}")).await?;
+    table.add(&cluster.kind, OWN, "/s", Goal::AtLeast(10.0), own.rate);
+    Ok(())
+}
+
+/// What is reached of the limit.
+pub(crate) fn beside_the_limit(table: &mut Table) {
+    table.add_beside_limit(OWN, "the same, of one process with a sync for each batch", 0.5);
+}
+
 pub(crate) async fn measure(cluster: &Cluster, effort: Effort, table: &mut Table) -> Outcome<()> {
     let one = cycles(cluster, effort, 1, |_| "alone".to_owned()).await?;
     let millis = one.median.as_secs_f64() * 1e3;
     table.add(&cluster.kind, "one client, lock and unlock, median", "ms", Goal::UpTo(0.5), millis);
-    let own = cycles(cluster, effort, 64, |number| format!("own-{number}")).await?;
-    table.add(&cluster.kind, "64 clients, each its own lock: cycles", "/s", Goal::AtLeast(10.0), own.rate);
+    own(cluster, effort, table).await?;
     let shared = cycles(cluster, effort, 64, |_| "shared".to_owned()).await?;
     table.add(&cluster.kind, "64 clients, one lock: cycles", "/s", Goal::AtLeast(5.0), shared.rate);
     Ok(())

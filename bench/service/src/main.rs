@@ -3,10 +3,13 @@
 mod cluster;
 mod elections;
 mod failover;
+mod holders;
 mod idle;
 mod keys;
+mod limit;
 mod load;
 mod locks;
+mod scale;
 mod table;
 
 use std::path::PathBuf;
@@ -36,6 +39,15 @@ pub(crate) struct Effort {
 async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (habemusd, etcd, quick) = match &arguments[..] {
+        [limit, address, directory] if limit == "limit" => {
+            return match limit::serve(address, directory).await {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(why) => {
+                    eprintln!("error: {why}");
+                    ExitCode::from(1)
+                }
+            };
+        }
         [habemusd, etcd] => (habemusd, etcd, false),
         [habemusd, etcd, quick] if quick == "--quick" => (habemusd, etcd, true),
         _ => {
@@ -53,6 +65,9 @@ async fn main() -> ExitCode {
     if etcd != "no-etcd" {
         kinds.push(Kind::Etcd(PathBuf::from(etcd)));
     }
+    if let Ok(program) = std::env::current_exe() {
+        kinds.push(Kind::Limit(program));
+    }
     match measure(&kinds, effort).await {
         Ok(table) => {
             table.print(effort.judges);
@@ -66,11 +81,22 @@ async fn main() -> ExitCode {
 }
 
 async fn one_round(kind: &Kind, effort: Effort, table: &mut Table) -> Outcome<()> {
+    if let Kind::Limit(_) = kind {
+        return locks::own(&cluster::Cluster::start(kind, 1).await?, effort, table).await;
+    }
     let cluster = cluster::Cluster::start(kind, 3).await?;
     keys::measure(&cluster, effort, table).await?;
     locks::measure(&cluster, effort, table).await?;
     elections::measure(&cluster, effort, table).await?;
     idle::measure(&cluster, effort, table).await
+}
+
+/// What could not be measured costs the verdict, but not the other figures.
+fn told(outcome: Outcome<()>, table: &mut Table) {
+    if let Err(why) = outcome {
+        eprintln!("not measured: {why}");
+        table.is_incomplete = true;
+    }
 }
 
 async fn measure(kinds: &[Kind], effort: Effort) -> Outcome<Table> {
@@ -85,9 +111,17 @@ async fn measure(kinds: &[Kind], effort: Effort) -> Outcome<Table> {
             }
         }
     }
-    for kind in kinds {
-        failover::measure(kind, effort, &mut table).await?;
-        idle::measure_start(kind, effort, &mut table).await?;
+    locks::beside_the_limit(&mut table);
+    for kind in kinds.iter().filter(|kind| !matches!(kind, Kind::Limit(_))) {
+        told(failover::measure(kind, effort, &mut table).await, &mut table);
+        told(idle::measure_start(kind, effort, &mut table).await, &mut table);
+        if let Kind::Habemus(program) = kind {
+            let program = program.with_file_name("habemusctl");
+            told(holders::measure(kind, &program, effort, &mut table).await, &mut table);
+            told(scale::sessions(kind, effort, &mut table).await, &mut table);
+            told(scale::waiters(kind, effort, &mut table).await, &mut table);
+            told(scale::keys(kind, effort, &mut table).await, &mut table);
+        }
     }
     Ok(table)
 }

@@ -13,11 +13,17 @@ pub(crate) enum Goal {
     UpTo(f64),
     /// Our own figure is at most this.
     Within(f64),
+    /// Our own figure is at least this.
+    Reaches(f64),
+    /// Nothing is wanted.
+    Shown,
 }
 
 /// All figures.
 #[derive(Default)]
 pub(crate) struct Table {
+    /// Whether something could not be measured.
+    pub(crate) is_incomplete: bool,
     order: Vec<(&'static str, &'static str, Goal)>,
     figures: BTreeMap<(&'static str, &'static str), Vec<f64>>,
 }
@@ -38,6 +44,14 @@ impl Table {
         self.figures.entry((what, kind.name())).or_default().push(figure);
     }
 
+    /// Adds a row: what ours is of the limit's in another one, at least `times`.
+    pub(crate) fn add_beside_limit(&mut self, what: &'static str, label: &'static str, times: f64) {
+        if let (Some(ours), Some(limit)) = (self.median(what, "habemus"), self.median(what, "limit")) {
+            self.order.push((label, "times", Goal::Reaches(times)));
+            self.figures.insert((label, "habemus"), vec![ours / limit]);
+        }
+    }
+
     fn median(&self, what: &'static str, kind: &'static str) -> Option<f64> {
         let mut all = self.figures.get(&(what, kind))?.clone();
         all.sort_by(f64::total_cmp);
@@ -52,12 +66,15 @@ impl Table {
             Goal::AtLeast(times) => ratio.map(|ratio| ratio >= times),
             Goal::UpTo(times) => ratio.map(|ratio| ratio <= times),
             Goal::Within(bound) => ours.map(|ours| ours <= bound),
+            Goal::Reaches(bound) => ours.map(|ours| ours >= bound),
+            Goal::Shown => None,
         };
         (ours, theirs, ratio, met)
     }
 
     pub(crate) fn has_misses(&self) -> bool {
-        self.order.iter().any(|(what, _, goal)| self.judge(what, *goal).3 == Some(false))
+        self.is_incomplete
+            || self.order.iter().any(|(what, _, goal)| self.judge(what, *goal).3 == Some(false))
     }
 
     pub(crate) fn print(&self, judges: bool) {
@@ -72,6 +89,8 @@ impl Table {
                 Goal::AtLeast(times) => format!("≥ {} times", digits(*times)),
                 Goal::UpTo(times) => format!("≤ {} times", digits(*times)),
                 Goal::Within(bound) => format!("≤ {bound} {unit}"),
+                Goal::Reaches(bound) => format!("≥ {bound} {unit}"),
+                Goal::Shown => String::new(),
             };
             let verdict = match met {
                 Some(true) if judges => "ok",
