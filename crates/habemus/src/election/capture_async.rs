@@ -4,8 +4,8 @@
 //! captured processes, and by identifier between equals. A process that already has an owner changes hands
 //! only when that owner has been eliminated, so no two candidates own the same process, and Theorem 5.3
 //! holds: at most ⌊n/(2^k −1)⌋ candidates are at level k at any moment. Corollary 5.4: at most 2n⌊log₂ n⌋ + n
-//! captures are tried, with at most 6 messages each. The winner announces itself with n−1 messages more,
-//! which the notes leave out.
+//! captures are tried, with at most 6 messages each; its proof takes the moment for the whole run, and a test has a
+//! run with more. The winner announces itself with n−1 messages more, which the notes leave out.
 //!
 //! The printed pseudo-code is wrong in five places, marked below; [`Variant::AsPrinted`] keeps them.
 
@@ -371,6 +371,54 @@ mod tests {
         p.message(THREE, Message::Ack);
         assert!(p.message(THREE, Message::Ack).is_empty());
         assert_eq!(p.process.owns, 1);
+    }
+
+    /// Lets one stand and try these in turn (S2: "seja n_j um nó em S", in whatever order) until nobody says anything
+    /// more, or the ACK of the last is on its way. Says how many it has tried.
+    fn stand(all: &mut [Harness<CaptureAsync>], candidate: Address, targets: &[Address]) -> usize {
+        all[candidate.index()].process.tried.passed = targets[0].0;
+        let (mut tried, mut at) = (1, candidate);
+        let mut step = all[candidate.index()].command(Command::Elect);
+        while let Some((to, message)) = step.sent().pop() {
+            if message == Message::Ack {
+                let Some(next) = targets.get(tried) else { break };
+                all[candidate.index()].process.tried.passed = next.0;
+                tried += 1;
+            }
+            step = all[to.index()].message(at, message);
+            at = to;
+        }
+        tried
+    }
+
+    /// Theorem 5.3 counts the candidates of one moment, the proof of Corollary 5.4 those of the whole run. One that has
+    /// given up leaves what it owns to whoever comes next, so many can reach a level with the same processes.
+    #[test]
+    fn a_run_can_have_more_attempts_than_corollary_5_4_allows() {
+        const COUNT: u32 = 110;
+        const LEVEL: u32 = 5;
+        let config = Config { order: VisitOrder::Address, ..Config::default() };
+        let process = |me| Harness::new(Complete::new(COUNT as usize), 1..=COUNT as u64, config.clone(), me);
+        let mut all: Vec<Harness<CaptureAsync>> = (0..COUNT).map(|me| process(Address(me))).collect();
+        let addresses: Vec<Address> = (0..COUNT).map(Address).collect();
+        let enough = (1 << LEVEL) - 1;
+        let (prey, rest) = addresses.split_at(enough);
+        let (own, rest) = rest.split_at(enough + 1);
+        let (&best, others) = rest.split_last().expect("there are more");
+        let mut attempts = stand(&mut all, best, own);
+        for &other in others {
+            let targets = [prey, &[best]].concat();
+            attempts += stand(&mut all, other, &targets);
+            let process = &all[other.index()].process;
+            assert_eq!(
+                (process.level, process.candidate),
+                (LEVEL, false),
+                "{other:?} came so far, and no farther"
+            );
+            assert_eq!(candidates_at_level(all.iter().map(|p| &p.process), LEVEL), 1, "Theorem 5.3 holds");
+        }
+        let bound = 2 * COUNT * COUNT.ilog2() + COUNT;
+        assert_eq!((attempts, bound), (1504, 1430));
     }
 
     #[test]
