@@ -253,6 +253,10 @@ const TITLES: &[(&str, &str)] = &[
         "S4: o processo 5 vai e vem, perde seu peso, e o recupera com o tempo",
     ),
     (
+        "S4: weight by uptime: 5 comes and goes, and leads again when it has run for as long as counts",
+        "S4: peso pelo tempo de pé: 5 vai e vem, e volta a liderar quando está de pé há quanto conta",
+    ),
+    (
         "S4: rule 3 frees the resource on any release: the late one of 2 lets 1 in beside 3",
         "S4: a regra 3 libera o recurso a qualquer saída: a atrasada de 2 deixa 1 entrar junto com 3",
     ),

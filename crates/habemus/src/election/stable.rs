@@ -1,14 +1,19 @@
 //! The stable election (S4, "Estabilidade"): a leader is replaced only if it fails.
 //!
 //! S4 wants a process to weigh the more the longer it has run without a break, so that one which comes and
-//! goes does not take the lead back whenever it comes. No clock is needed for that. A process counts its
-//! restarts on stable storage, and whoever has restarted less is the better leader; the identifier breaks
-//! ties. S4 takes the weight away "temporariamente": with `regain`, who has been up for so long has its
-//! restarts forgotten. And a leader that is alive is never challenged: whoever knows none asks everybody, the
-//! leader answers that it leads, and the matter is closed, however good the one that asked may be. Only when
-//! no leader answers is it the bully election (H. Garcia-Molina, 1982) in which everybody is asked, because
-//! nobody knows how often the others have restarted. Messages: 2(n−1) if the best live process starts,
+//! goes does not take the lead back whenever it comes. By the letter (`Weight::Uptime`) a process lacks all of
+//! its weight when it starts, and regains it step by step until it has run for `regain`. No clock is needed if
+//! only failures are to count (`Weight::Restarts`): a process counts its restarts on stable storage, and whoever
+//! has restarted less is the better leader. S4 takes the weight away "temporariamente": with `regain`, who has
+//! been up for so long has its restarts forgotten. Either way what counts against a process is a number, its
+//! handicap, and the identifier breaks ties. And a leader that is alive is never challenged: whoever knows none
+//! asks everybody, the leader answers that it leads, and the matter is closed, however good the one that asked may
+//! be. Only when no leader answers is it the bully election (H. Garcia-Molina, 1982) in which everybody is asked,
+//! because nobody knows the handicaps of the others. Messages: 2(n−1) if the best live process starts,
 //! (n−1)(3n/2−1) if all do.
+//!
+//! Two that ask each other while their uptime grows may both take themselves for the better one, as each compares
+//! what it weighs now with what the other weighed. Then both give way and ask again; weights grow only `FULL` times.
 
 use std::collections::BTreeSet;
 
@@ -17,9 +22,12 @@ use crate::topology::Complete;
 use crate::{Address, Context, Process, Suspicion};
 
 mod config;
-pub use config::{Config, Variant};
+pub use config::{Config, Variant, Weight};
 
-/// What processes send each other. The number is how often the sender has restarted.
+/// The handicap of one that has just started, where uptime is the weight: in how many steps it is regained.
+pub const FULL: u64 = 10;
+
+/// What processes send each other. The number is the sender's handicap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
@@ -41,7 +49,7 @@ pub enum Timer {
     NoAnswer,
     /// When to ask again because the better process has announced nothing.
     NoCoordinator,
-    /// When to forget the restarts, because the last one was long ago.
+    /// When to weigh more, because the last start was long ago.
     Regain,
 }
 
@@ -59,8 +67,8 @@ pub enum Phase {
 /// A process as a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Candidate {
-    /// How often it has restarted.
-    pub restarts: u64,
+    /// What counts against it.
+    pub handicap: u64,
     /// Who it is.
     pub process: Address,
 }
@@ -68,8 +76,9 @@ pub struct Candidate {
 /// The variables of one process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StableElection {
-    /// How often this process has restarted; kept on stable storage.
-    pub restarts: u64,
+    /// What counts against this process: how often it has restarted, kept on stable storage; or how many steps of
+    /// uptime it lacks.
+    pub handicap: u64,
     /// Where it stands.
     pub phase: Phase,
     /// The leader, if known.
@@ -87,19 +96,22 @@ impl Process for StableElection {
     type Stable = u64;
 
     fn on_start(recovered: Option<u64>, cx: &mut Context<'_, Self>) -> Self {
+        let handicap = match cx.config().weight {
+            Weight::Restarts => recovered.map_or(0, |restarts| restarts.saturating_add(1)),
+            Weight::Uptime => FULL,
+        };
         let mut process =
-            StableElection { restarts: 0, phase: Phase::Idle, leader: None, suspected: BTreeSet::new() };
-        if let Some(restarts) = recovered {
-            process.restarts = restarts.saturating_add(1);
-            cx.persist(process.restarts);
-            if let Some(regain) = cx.config().regain {
-                cx.set_timer(Timer::Regain, regain);
+            StableElection { handicap, phase: Phase::Idle, leader: None, suspected: BTreeSet::new() };
+        process.regain_later(cx);
+        if recovered.is_some() {
+            if cx.config().weight == Weight::Restarts {
+                cx.persist(handicap);
             }
             process.ask(cx);
         } else if let Some(leader) = cx.config().leader {
             let mut all = (0..cx.process_count() as u32).map(Address);
             let address = all.find(|&address| cx.id_of(address) == leader);
-            process.leader = address.map(|process| Candidate { restarts: 0, process });
+            process.leader = address.map(|process| Candidate { handicap, process });
             cx.output(if cx.id() == leader { Output::leads() } else { Output::follows(leader) });
         }
         process
@@ -124,7 +136,7 @@ impl Process for StableElection {
                 self.suspected.remove(&restored);
                 if self.leads(cx) {
                     // It may have missed the announcement, or believe in a leader of its own.
-                    cx.send(restored, Message::Coordinator(self.restarts));
+                    cx.send(restored, Message::Coordinator(self.handicap));
                 } else if self.phase == Phase::Yielded {
                     // It may be the one that leads, and was not believed.
                     self.ask(cx);
@@ -135,9 +147,9 @@ impl Process for StableElection {
 
     fn on_message(&mut self, from: Address, message: Message, cx: &mut Context<'_, Self>) {
         match message {
-            Message::Election(restarts) => self.on_election(Candidate { restarts, process: from }, cx),
+            Message::Election(handicap) => self.on_election(Candidate { handicap, process: from }, cx),
             Message::Ok => self.on_ok(cx),
-            Message::Coordinator(restarts) => self.on_coordinator(Candidate { restarts, process: from }, cx),
+            Message::Coordinator(handicap) => self.on_coordinator(Candidate { handicap, process: from }, cx),
         }
     }
 
@@ -155,7 +167,7 @@ impl StableElection {
         let best = better(self.candidate(cx), asker, cx);
         if self.leads(cx) {
             if best || cx.config().variant == Variant::Stable {
-                cx.send(asker.process, Message::Coordinator(self.restarts));
+                cx.send(asker.process, Message::Coordinator(self.handicap));
             }
             return;
         }
@@ -184,7 +196,7 @@ impl StableElection {
     fn on_coordinator(&mut self, claimant: Candidate, cx: &mut Context<'_, Self>) {
         if self.leads(cx) && !better(claimant, self.candidate(cx), cx) {
             // Two lead, as after a partition. I stay, and those that followed the other must know.
-            cx.broadcast(&Message::Coordinator(self.restarts));
+            cx.broadcast(&Message::Coordinator(self.handicap));
         } else if self.suspected.contains(&claimant.process) {
             // It has died since it spoke, or the detector will soon say that it is back: then it will say so again.
             self.give_way(cx);
@@ -197,11 +209,27 @@ impl StableElection {
         }
     }
 
+    /// Sets the alarm at which it weighs more, if it ever does.
+    fn regain_later(&self, cx: &mut Context<'_, Self>) {
+        let Some(regain) = cx.config().regain.filter(|_| self.handicap > 0) else { return };
+        let after = match cx.config().weight {
+            Weight::Restarts => regain,
+            Weight::Uptime => regain / FULL as u32,
+        };
+        cx.set_timer(Timer::Regain, after);
+    }
+
     /// S4: "quanto mais tempo um processo execute, maior será seu peso". A leader that is alive stays all the
     /// same.
     fn on_regain(&mut self, cx: &mut Context<'_, Self>) {
-        self.restarts = 0;
-        cx.persist(0);
+        match cx.config().weight {
+            Weight::Restarts => {
+                self.handicap = 0;
+                cx.persist(0);
+            }
+            Weight::Uptime => self.handicap -= 1,
+        }
+        self.regain_later(cx);
         if self.leads(cx) {
             self.leader = Some(self.candidate(cx));
         }
@@ -220,7 +248,7 @@ impl StableElection {
             return self.become_leader(cx);
         }
         self.phase = Phase::Asking;
-        cx.broadcast(&Message::Election(self.restarts));
+        cx.broadcast(&Message::Election(self.handicap));
         cx.set_timer(Timer::NoAnswer, cx.config().answer_timeout);
     }
 
@@ -236,7 +264,7 @@ impl StableElection {
     fn become_leader(&mut self, cx: &mut Context<'_, Self>) {
         self.settle(self.candidate(cx), cx);
         cx.output(Output::leads());
-        cx.broadcast(&Message::Coordinator(self.restarts));
+        cx.broadcast(&Message::Coordinator(self.handicap));
     }
 
     /// The election is over; says whether the leader is another than before.
@@ -268,14 +296,14 @@ impl StableElection {
     }
 
     fn candidate(&self, cx: &Context<'_, Self>) -> Candidate {
-        Candidate { restarts: self.restarts, process: cx.me() }
+        Candidate { handicap: self.handicap, process: cx.me() }
     }
 }
 
 /// Whether `one` would be a better leader than `other`. S4: "quanto mais tempo um processo execute, maior será seu
 /// peso"; "no caso de empate, o identificador do processo pode ser usado".
 fn better(one: Candidate, other: Candidate, cx: &Context<'_, StableElection>) -> bool {
-    match one.restarts.cmp(&other.restarts) {
+    match one.handicap.cmp(&other.handicap) {
         std::cmp::Ordering::Equal => {
             cx.config().wins.better(&cx.id_of(one.process), &cx.id_of(other.process))
         }
@@ -408,9 +436,49 @@ mod tests {
         assert!(
             p.started().effects.contains(&Effect::SetTimer { timer: Timer::Regain, after: regain.into() })
         );
-        assert_eq!(p.process.restarts, 3);
+        assert_eq!(p.process.handicap, 3);
         let step = p.timer(Timer::Regain);
-        assert_eq!((step.persist, step.effects.len(), p.process.restarts), (Some(0), 0, 0));
+        assert_eq!((step.persist, step.effects.len(), p.process.handicap), (Some(0), 0, 0));
+    }
+
+    /// S4: "associar ao peso do processo o tempo de execução ininterrupta do mesmo. Assim, quanto mais tempo um
+    /// processo execute, maior será seu peso".
+    #[test]
+    fn by_uptime_it_weighs_more_step_by_step_and_after_a_failure_nothing() {
+        let regain = Duration::from_secs(5);
+        let config = Config { weight: Weight::Uptime, regain: Some(regain), ..Config::default() };
+        let step = Effect::SetTimer { timer: Timer::Regain, after: (regain / 10).into() };
+        let mut p = three(config.clone());
+        assert_eq!(p.started().effects, std::slice::from_ref(&step));
+        for lacks in (1..FULL).rev() {
+            assert_eq!(p.timer(Timer::Regain).effects, std::slice::from_ref(&step));
+            assert_eq!(p.process.handicap, lacks);
+        }
+        assert!(p.timer(Timer::Regain).is_empty());
+        // It has run for as long as counts: one that runs for less is worse, whatever its identifier.
+        assert_eq!(p.message(FIVE, Message::Election(1)).sent()[0], (FIVE, Message::Ok));
+        // Uptime is not stored.
+        let p = Harness::<StableElection>::recovered(Complete::new(5), 1..=5, config, Address(2), Some(0));
+        assert_eq!((p.process.handicap, p.started().persist), (FULL, None));
+        assert_eq!(p.started().sent(), to_all(Message::Election(FULL)));
+    }
+
+    /// Each compares what it weighs now with what the other weighed when it asked.
+    #[test]
+    fn two_that_both_think_themselves_better_give_way_and_ask_again() {
+        let regain = Some(Duration::from_secs(5));
+        let config = Config { weight: Weight::Uptime, regain, ..Config::default() };
+        let mut p = three(config);
+        p.command(Command::Elect);
+        p.timer(Timer::Regain);
+        // 5 asked before it weighed more, too.
+        assert_eq!(p.message(FIVE, Message::Election(FULL)).sent(), to([5], Message::Ok));
+        p.message(FIVE, Message::Ok);
+        assert_eq!(p.process.phase, Phase::Yielded);
+        assert_eq!(p.timer(Timer::NoCoordinator).sent(), to_all(Message::Election(FULL - 1)));
+        p.message(FIVE, Message::Election(FULL - 1));
+        assert_eq!(p.process.phase, Phase::Yielded);
+        assert_eq!(p.message(FIVE, Message::Coordinator(FULL - 1)).outputs(), [Output::follows(Id(5))]);
     }
 
     #[test]

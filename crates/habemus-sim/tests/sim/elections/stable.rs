@@ -76,6 +76,22 @@ fn who_has_restarted_comes_after_those_that_have_not() {
     assert!(report.succeeded(), "{:?}", report.failures);
 }
 
+/// S4: "suas chances de ser eleito líder reduzidas temporariamente". By uptime 5 leads again in the end; if restarts
+/// are counted for ever, 2 does, which never failed.
+#[test]
+fn by_uptime_who_failed_leads_again_when_it_has_run_for_long() {
+    let uptime = flapping("uptime");
+    let mut restarts = uptime.clone();
+    restarts.options.retain(|option, _| option == "leader");
+    restarts.expect.leader = Some(2);
+    for seed in 0..50 {
+        for scenario in [&uptime, &restarts] {
+            let report = play(&Scenario { seed, ..scenario.clone() });
+            assert!(report.succeeded(), "seed {seed}: {:?}", report.failures);
+        }
+    }
+}
+
 /// Faults of all rates, until they settle: every promise holds, whoever is up at the end.
 #[test]
 fn crashes_and_recoveries_break_no_promise() {
@@ -102,10 +118,13 @@ fn crashes_and_recoveries_break_no_promise() {
         });
         scenario.expect.quiet = Some(true);
         for delay in ["0ms", "3ms", "20ms", "200ms"] {
-            scenario = with(&scenario, &[("detection-delay", delay)]);
-            let report = play(&scenario);
-            assert!(report.succeeded(), "seed {seed}, {delay}: {:?}", report.failures);
-            assert!(report.leader.is_some(), "seed {seed}, {delay}");
+            // All the way through uptime grows, in steps of 50 ms.
+            for weight in [&[][..], &[("weight", "uptime"), ("regain", "500ms")]] {
+                let scenario = with(&with(&scenario, &[("detection-delay", delay)]), weight);
+                let report = play(&scenario);
+                assert!(report.succeeded(), "seed {seed}, {delay}, {weight:?}: {:?}", report.failures);
+                assert!(report.leader.is_some(), "seed {seed}, {delay}, {weight:?}");
+            }
         }
     }
 }

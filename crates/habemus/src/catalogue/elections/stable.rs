@@ -1,12 +1,14 @@
 //! The stable election in the catalogue.
 
+use std::time::Duration;
+
 use super::super::{
     Chosen, Entry, Fault, Model, OptionSpec, Options, Promise, Request, Setup, SetupError, Timing, Values,
     mutant, rules, shape, stack,
 };
 use super::{WINS, preference, wins};
 use crate::analysis::{Again, Arranged, Arrangement, Bound, BoundKind, CostModel, Start};
-use crate::election::stable::{Config, StableElection, Variant};
+use crate::election::stable::{Config, StableElection, Variant, Weight};
 use crate::topology::Complete;
 use crate::{Chooser, Id, ProblemKind, System};
 
@@ -34,6 +36,12 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             default: "stable",
             help: "a live leader answers everybody that it leads, or not a better process",
         },
+        OptionSpec {
+            name: "weight",
+            values: Values::Text("restarts | uptime"),
+            default: "restarts",
+            help: "whoever has restarted less is better, or whoever has run for longer without a break",
+        },
         WINS,
         OptionSpec {
             name: "answer-timeout",
@@ -50,8 +58,8 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         OptionSpec {
             name: "regain",
             values: Values::Text("duration | none"),
-            default: "none",
-            help: "after how long without a break restarts are forgotten (S4: \"temporariamente\")",
+            default: "none; 2s with uptime",
+            help: "after how long without a break a process weighs all it can (S4: \"temporariamente\")",
         },
         OptionSpec {
             name: "leader",
@@ -82,13 +90,25 @@ pub(in crate::catalogue) fn build(
 
 fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
     let default = Config::default();
+    let weights = [("restarts", Weight::Restarts), ("uptime", Weight::Uptime)];
+    let weight = options.choice("weight", &weights)?.unwrap_or(default.weight);
+    let regain = match (options.duration_or_none("regain")?, weight) {
+        (Some(None), Weight::Uptime) => {
+            let (option, value) = ("regain", "none".to_owned());
+            let reason = "expected a duration, for by uptime weight comes back with time".to_owned();
+            return Err(SetupError::Value { option, value, reason });
+        }
+        (None, Weight::Uptime) => Some(Duration::from_secs(2)),
+        (regain, _) => regain.flatten(),
+    };
     let variants = [("stable", Variant::Stable), ("mutant-challenge", Variant::MutantChallenge)];
     Ok(Config {
         variant: options.choice("variant", &variants)?.unwrap_or(default.variant),
+        weight,
         wins: wins(options)?,
         answer_timeout: options.duration("answer-timeout")?.unwrap_or(default.answer_timeout),
         coordinator_timeout: options.duration("coordinator-timeout")?.unwrap_or(default.coordinator_timeout),
-        regain: options.duration_or_none("regain")?.flatten(),
+        regain,
         leader: options.process("leader")?.map(|(id, _)| id),
     })
 }
@@ -115,7 +135,7 @@ fn bound(
     n: usize,
     option: &dyn Fn(&str) -> Option<String>,
 ) -> Option<Bound> {
-    let plain = ["variant", "wins", "leader", "answer-timeout", "coordinator-timeout"];
+    let plain = ["variant", "weight", "wins", "leader", "answer-timeout", "coordinator-timeout"];
     if n < 2 || plain.iter().any(|name| option(name).is_some()) {
         return None;
     }

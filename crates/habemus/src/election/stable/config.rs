@@ -10,14 +10,15 @@ use crate::election::Wins;
 pub struct Config {
     /// Whose rules.
     pub variant: Variant,
-    /// Which of two that have restarted equally often is the better leader.
+    /// What makes one process a better leader than another.
+    pub weight: Weight,
+    /// Which of two that weigh the same is the better leader.
     pub wins: Wins,
     /// How long to wait for a leader or a better process to answer: longer than a message there and back.
     pub answer_timeout: Duration,
     /// How long to wait for COORDINATOR after having given up.
     pub coordinator_timeout: Duration,
-    /// After how long without a break restarts are forgotten, and the process weighs what it weighed; `None`:
-    /// never.
+    /// After how long without a break a process weighs all it can, its restarts being forgotten; `None`: never.
     pub regain: Option<Duration>,
     /// Who leads at the beginning, if anybody.
     pub leader: Option<Id>,
@@ -27,6 +28,7 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             variant: Variant::Stable,
+            weight: Weight::Restarts,
             wins: Wins::Highest,
             answer_timeout: Duration::from_millis(50),
             coordinator_timeout: Duration::from_millis(150),
@@ -34,6 +36,15 @@ impl Default for Config {
             leader: None,
         }
     }
+}
+
+/// What makes one process a better leader than another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// To have restarted less.
+    Restarts,
+    /// To have run for longer without a break, up to [`Config::regain`].
+    Uptime,
 }
 
 /// Whose rules.
