@@ -1,7 +1,7 @@
 // What there is to know: properties, cost, the process that is selected, what may come next, branches, files.
 import { Check } from "./check";
 import { Console } from "./console";
-import { Course } from "./course";
+import { Course, Welcome } from "./course";
 import type { Lab } from "./lab";
 import type { Frame, Variable } from "./model";
 
@@ -13,6 +13,7 @@ export function Panels({ lab, frame }: { lab: Lab; frame: Frame }) {
   return (
     <aside class="panels" aria-label={texts["panels"]}>
       {course && <Course lab={lab} course={course} />}
+      {lab.state.welcome && <Welcome lab={lab} />}
       {frame.live && <Console lab={lab} />}
       {shows("properties") && frame.properties.length > 0 && <Properties lab={lab} frame={frame} />}
       {shows("cost") && <Cost lab={lab} frame={frame} />}

@@ -73,6 +73,7 @@ const MISSING: &[(&str, &str)] = &[
     ("experiment", "experimento"),
     ("format", "formato"),
     ("header", "cabeçalho"),
+    ("lock", "trava"),
     ("message", "mensagem"),
     ("question", "pergunta"),
     ("side without a process", "lado sem processo"),

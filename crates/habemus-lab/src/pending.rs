@@ -97,7 +97,7 @@ pub(crate) fn next_views(pending: &[PendingEvent], now: u64, language: Language)
         NextView {
             process: at,
             words,
-            due: pending.due.map(|due| format!("+{}", show_time(due.saturating_sub(now)))),
+            due: pending.due.map(|due| format!("+{}", show_time(due.saturating_sub(now), language))),
             background,
             action: action.filter(|_| pending.refusal.is_none()),
             refusal: pending.refusal.map(|refusal| refusal_words(refusal, language).to_owned()),

@@ -66,7 +66,22 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("by-events", "Events a second", "Eventos por segundo"),
     ("by-time", "Times its own time", "Vezes o seu tempo"),
     ("partition", "Partition", "Particionar"),
-    ("draw", "Draw a stroke across the network to part it.", "Risque a rede para dividi-la."),
+    (
+        "draw",
+        "Click a process to look into it and to do something to it. A stroke across the network parts it.",
+        "Clique em um processo para ver o que há nele e fazer algo com ele. Um risco na rede a divide.",
+    ),
+    ("do", "What can be done to", "O que se pode fazer com"),
+    ("lock", "Lock", "Trava"),
+    ("welcome", "New here?", "Primeira vez aqui?"),
+    (
+        "welcome-words",
+        "A leader is elected on a ring. Play it, or go through it event by event; whatever you click can be broken. \
+         Or begin with an exercise:",
+        "Um anel elege um líder. Reproduza, ou percorra evento por evento; tudo em que se clica pode ser quebrado. \
+         Ou comece com um exercício:",
+    ),
+    ("welcome-play", "Play it", "Reproduzir"),
     ("heal", "Mend all links", "Refazer todos os enlaces"),
     ("background", "Background traffic", "Tráfego de fundo"),
     ("files", "Files", "Arquivos"),

@@ -286,7 +286,7 @@ impl View<'_> {
         for pending in self.pending.iter().filter(|pending| pending.process == id) {
             if let (PendingKind::Timer { label, background: false }, Some(due)) = (&pending.what, pending.due)
             {
-                let left = show_time(due.saturating_sub(self.now));
+                let left = show_time(due.saturating_sub(self.now), self.language);
                 self.say(
                     reasons,
                     format!("If nothing comes before, its timer {label} runs out in {left}."),

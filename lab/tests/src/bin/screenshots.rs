@@ -33,6 +33,26 @@ const PICTURES: &[(&str, Setting, &str, &[&str])] = &[
     ("timers", WIDE, "e=s0-bully-worst-case&at=9&p=3", &[]),
     ("wave", WIDE, "e=s4-yo-yo&at=12&p=2", &[]),
     ("help", DARK, "e=s4-yo-yo&at=5", &["[name=help]"]),
+    ("first", WIDE, "", &[]),
+    ("first-dark", DARK, "", &["[name=language]"]),
+    ("first-phone", PHONE, "", &[]),
+    (
+        "branches",
+        WIDE,
+        "e=s1-chang-roberts&at=7&p=28",
+        &["[name=end]", "key:\u{e011}", "key:f", "key:c", ".branches"],
+    ),
+    ("zoom", WIDE, "e=s0-bully-worst-case&at=20&p=3", &["[name=zoom-in]", "[name=zoom-in]"]),
+    (
+        "small",
+        DARK,
+        "e=s0-bully-worst-case&at=30&p=3",
+        &["[name=zoom-out]", "[name=zoom-out]", "[name=zoom-out]"],
+    ),
+    ("message", WIDE, "e=s1-ricart-agrawala&at=9&p=2", &["message:Request"]),
+    ("class", DARK, "e=s1-ricart-agrawala&at=9&p=2&lang=pt", &["[name=teacher]"]),
+    ("search", WIDE, "e=s1-ricart-agrawala&at=9&p=2", &["key:/"]),
+    ("down", WIDE, "e=s0-bully-worst-case&at=60&p=7&lang=pt", &[".next"]),
 ];
 
 fn main() {
@@ -57,6 +77,17 @@ fn main() {
                          field.dispatchEvent(new Event('change', {{ bubbles: true }})); return 1; }})()"
                     );
                     browser.ask(&script).await;
+                } else if let Some(key) = click.strip_prefix("key:") {
+                    browser.press(key).await;
+                    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+                } else if let Some(kind) = click.strip_prefix("message:") {
+                    let script = format!(
+                        "([...document.querySelectorAll('.message')].find(thing => thing.textContent.includes('{kind}')) \
+                         .dispatchEvent(new MouseEvent('contextmenu', {{bubbles: true}})), 1)"
+                    );
+                    browser.ask(&script).await;
+                } else if [".branches", ".next"].contains(click) {
+                    browser.ask(&format!("(document.querySelector('{click}').scrollIntoView({{ block: 'center' }}), 1)")).await;
                 } else if click.starts_with("[data-process") {
                     let script = format!(
                         "(document.querySelector(\"{click}\").dispatchEvent(new MouseEvent('contextmenu', {{bubbles: true}})), 1)"
