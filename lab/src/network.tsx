@@ -184,27 +184,34 @@ interface Placed extends Point {
 const HEIGHT = 20;
 const DOT = 12;
 
-/// Messages stand beside their link, further on the longer they are on their way, the next of a link beside the first.
-/// Words do not lie on words: whatever finds no room is a dot.
+/// Where beside its link a message may stand: it begins on the right of its way, with room for the next of the link.
+const ASIDE = [11, -11, 33, -33];
+
+/// Messages stand beside their link, further on the longer they are on their way. Words lie on no other words and on no
+/// process: what finds no room for them is a dot.
 function placed(messages: MessageView[], at: Map<number, ProcessView>, radius: number, crowded: boolean): Placed[] {
-  const lanes = new Map<string, number>();
+  const processes = [...at.values()];
   const all: Placed[] = [];
+  const covers = (place: Point, width: number, height: number) =>
+    all.some((other) => Math.abs(other.x - place.x) < (other.width + width) / 2 + 1 && Math.abs(other.y - place.y) < ((other.words ? HEIGHT : DOT) + height) / 2) ||
+    processes.some((process) => Math.abs(process.x - place.x) < width / 2 + 0.6 * radius && Math.abs(process.y - place.y) < height / 2 + 0.6 * radius);
   for (const message of messages) {
     const [one, other] = [at.get(message.from), at.get(message.to)];
     if (!one || !other) continue;
-    const link = `${message.from}-${message.to}`;
-    const lane = lanes.get(link) ?? 0;
-    lanes.set(link, lane + 1);
     const length = Math.hypot(other.x - one.x, other.y - one.y) || 1;
     const [ux, uy] = [(other.x - one.x) / length, (other.y - one.y) / length];
-    const room = Math.max(0, length - 2 * radius - 44);
-    const along = radius + 22 + Math.max(0, Math.min(1, message.way)) * room;
-    const aside = 11 + 22 * lane;
-    const [x, y] = [one.x + ux * along - uy * aside, one.y + uy * along + ux * aside];
+    // Between both processes, so far from them as the words reach.
+    const beside = (width: number, height: number, aside: number): Point => {
+      const reach = radius + 4 + (Math.abs(ux) * width + Math.abs(uy) * height) / 2;
+      const along = reach < length / 2 ? reach + message.way * (length - 2 * reach) : length / 2;
+      return { x: one.x + ux * along - uy * aside, y: one.y + uy * along + ux * aside };
+    };
+    const find = (width: number, height: number) =>
+      ASIDE.map((aside) => beside(width, height, aside)).find((place) => !covers(place, width, height));
     const width = 14 + 7.3 * message.kind.length;
-    const covers = (place: Placed) => Math.abs(place.x - x) < (place.width + width) / 2 + 1 && Math.abs(place.y - y) < (place.words ? HEIGHT : (HEIGHT + DOT) / 2);
-    const words = !crowded && !all.some(covers);
-    all.push({ message, x, y, words, width: words ? width : DOT });
+    const room = crowded ? undefined : find(width, HEIGHT);
+    if (room) all.push({ message, ...room, width, words: true });
+    else all.push({ message, ...(find(DOT, DOT) ?? beside(DOT, DOT, ASIDE[0]!)), width: DOT, words: false });
   }
   return all;
 }

@@ -34,7 +34,7 @@ function Properties({ lab, frame }: { lab: Lab; frame: Frame }) {
       <ul class="properties">
         {frame.properties.map((property) => (
           <li key={property.name} class={`${property.verdict}${property.promised ? " promised" : ""}`} data-property={property.name} data-verdict={property.verdict}>
-            <details open={property.verdict === "violated"}>
+            <details open={property.verdict === "violated"} title={property.demand}>
               <summary>
                 <span class="verdict" role="img" aria-label={texts[property.verdict]}>{VERDICTS[property.verdict]}</span>
                 <b>{property.title}</b>

@@ -49,7 +49,7 @@ pub(crate) fn message_views(
             from: *from,
             to,
             number: *number,
-            way: (way * 1000.0).round() / 1000.0,
+            way: (way.min(1.0) * 1000.0).round() / 1000.0,
             kind: kind.clone(),
             label: label.clone(),
             background: *background,

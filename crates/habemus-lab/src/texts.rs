@@ -76,10 +76,10 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("welcome", "New here?", "Primeira vez aqui?"),
     (
         "welcome-words",
-        "A leader is elected on a ring. Play it, or go through it event by event; whatever you click can be broken. \
-         Or begin with an exercise:",
-        "Um anel elege um líder. Reproduza, ou percorra evento por evento; tudo em que se clica pode ser quebrado. \
-         Ou comece com um exercício:",
+        "Here a ring elects a leader. Play it, or go through it event by event; click a process, a link or a message to \
+         break something. Or begin with an exercise:",
+        "Aqui um anel elege um líder. Reproduza, ou percorra evento por evento; clique em um processo, um enlace ou uma \
+         mensagem para quebrar algo. Ou comece com um exercício:",
     ),
     ("welcome-play", "Play it", "Reproduzir"),
     ("heal", "Mend all links", "Refazer todos os enlaces"),
