@@ -77,7 +77,7 @@ const MISSING: &[(&str, &str)] = &[
     ("message", "mensagem"),
     ("question", "pergunta"),
     ("side without a process", "lado sem processo"),
-    ("trace", "traço"),
+    ("trace", "rastro"),
 ];
 
 fn find(list: &[(&str, &'static str)], english: &str) -> Option<&'static str> {

@@ -1,5 +1,5 @@
 //! Takes pictures of the lab: `cargo run -p habemus-lab-tests --bin screenshots DIRECTORY [NAMES...]`; and of the service's admin page, if a
-//! member is named: `… --bin screenshots DIRECTORY http://127.0.0.1:2379/admin`.
+//! member is named: `… --bin screenshots DIRECTORY http://127.0.0.1:2379/admin`, or of real nodes, with the link that `habemus cluster … --lab` prints.
 
 use std::path::{Path, PathBuf};
 
@@ -62,7 +62,10 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         if let Some(address) = wanted.iter().find(|wanted| wanted.starts_with("http")) {
-            return admin(address, &directory).await;
+            return match address.contains("#live=") {
+                true => live(address, &directory).await,
+                false => admin(address, &directory).await,
+            };
         }
         for (name, setting, link, clicks) in PICTURES {
             if !wanted.is_empty() && !wanted.iter().any(|wanted| wanted == name) {
@@ -115,6 +118,22 @@ async fn admin(address: &str, directory: &Path) {
             browser.click("[name=language]").await;
         }
         tokio::time::sleep(std::time::Duration::from_millis(1200)).await;
+        take(browser, directory, name).await;
+    }
+}
+
+/// Real nodes, the first of which is killed.
+async fn live(address: &str, directory: &Path) {
+    for (name, setting) in [("live", WIDE), ("live-phone", PHONE)] {
+        let browser = Browser::start(setting).await;
+        browser.client.goto(address).await.expect("the cluster serves it");
+        browser.until("document.querySelector('.process.leading') !== null").await;
+        browser.click(".process.leading").await;
+        browser.until("document.querySelector('[name=do]') !== null").await;
+        browser.click("[name=do]").await;
+        browser.click(".menu [data-act^=kill]").await;
+        browser.until("document.querySelector('.process.down') !== null").await;
+        tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
         take(browser, directory, name).await;
     }
 }
