@@ -71,7 +71,7 @@ const WORDS: &[(&str, &str, &str)] = &[
         "Click a process to look into it and to do something to it. A stroke across the network parts it.",
         "Clique em um processo para ver o que há nele e fazer algo com ele. Um risco na rede a divide.",
     ),
-    ("do", "What can be done to", "O que se pode fazer com"),
+    ("do", "Act on", "Agir sobre"),
     ("lock", "Lock", "Trava"),
     ("welcome", "New here?", "Primeira vez aqui?"),
     (
