@@ -73,6 +73,29 @@ fn whoever_is_down_or_deferred_is_told_so() {
     assert_eq!(why(&mut bench, 2, "en"), ["2 is down: it does nothing until it recovers."]);
 }
 
+#[test]
+fn what_was_passed_on_is_followed_to_where_it_is() {
+    let mut bench = Bench::with("s1-chang-roberts");
+    bench.step(9);
+    assert_eq!(
+        why(&mut bench, 24, "en"),
+        ["1 has passed Election(24) on: Election(28) is on its way from 17 to 24."]
+    );
+    assert_eq!(
+        why(&mut bench, 24, "pt"),
+        ["1 passou Election(24) adiante: Election(28) está a caminho de 17 para 24."]
+    );
+    let mut bench = Bench::with("s1-chang-roberts");
+    bench.step(4);
+    bench.act("cut 15->9");
+    bench.end();
+    let reasons = why(&mut bench, 24, "en");
+    assert!(
+        reasons[0].ends_with("Election(28) from 15 to 9 never arrived: the link 15→9 is cut."),
+        "{reasons:?}"
+    );
+}
+
 /// How the clock of an event's process stood at its first and at its last record; what happens at several processes at once
 /// has no clock of its own.
 fn clocks(branch: &Branch, event: u64) -> Option<[BTreeMap<u64, u32>; 2]> {
