@@ -66,6 +66,13 @@ export function Bar({ lab }: { lab: Lab }) {
           </select>
         </label>
       )}
+      {frame && frame.locks.length > 0 && (
+        <label class="field topology">
+          <select name="lock" aria-label={texts["lock"]} value={frame.lock} onChange={(event) => void lab.ask({ wish: "lock", name: event.currentTarget.value })}>
+            {frame.locks.map((lock) => <option key={lock} value={lock}>{lock}</option>)}
+          </select>
+        </label>
+      )}
       <label class="field small">
         <span>{texts["processes"]}</span>
         <input name="processes" aria-label={texts["processes"]} type="number" min="1" max="512" value={processes}

@@ -1,4 +1,4 @@
-// The exercise that somebody works on.
+// The exercise that somebody works on, and those one can begin with.
 import type { Lab } from "./lab";
 import type { CourseView } from "./model";
 
@@ -37,6 +37,25 @@ export function Course({ lab, course }: { lab: Lab; course: CourseView }) {
       <p class="course-tools">
         {course.more && !course.solved && <button name="hint" onClick={() => void lab.ask({ wish: "hint" })}>{texts["hint"]}</button>}
         {course.solved && next && <button class="primary" name="next-exercise" onClick={() => void lab.ask({ wish: "open", exercise: next[0] })}>{next[1]} →</button>}
+      </p>
+    </section>
+  );
+}
+
+/// So many exercises are offered to somebody who is new.
+const OFFERED = 3;
+
+export function Welcome({ lab }: { lab: Lab }) {
+  const { texts, exercises, playing } = lab.state;
+  return (
+    <section class="panel course welcome">
+      <h2>{texts["welcome"]}</h2>
+      <p>{texts["welcome-words"]}</p>
+      <p class="course-tools">
+        <button class="primary" name="welcome-play" onClick={() => lab.play()}>{playing ? `❚❚ ${texts["stop"]}` : `▶ ${texts["welcome-play"]}`}</button>
+        {exercises.slice(0, OFFERED).map(([name, title]) => (
+          <button key={name} data-begin={name} onClick={() => void lab.ask({ wish: "open", exercise: name })}>{title}</button>
+        ))}
       </p>
     </section>
   );

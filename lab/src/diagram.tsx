@@ -132,7 +132,7 @@ export function Diagram({ lab, frame }: { lab: Lab; frame: Frame }) {
                   style={{ paddingLeft: `${width + 8}px` }}
                   onPointerEnter={() => drag ?? void lab.cone(row.event, rows.rows[0]!.event, rows.rows.at(-1)!.event + 1)}>
                   <span class="number">{row.event}</span>
-                  <span class="row-words">{row.words}{frame.branches.some((branch) => branch.differs?.event === row.event) && <em class="differs"> ≠ {texts["difference"]}</em>}{row.by_hand && <em> {texts["by-hand"]}</em>}</span>
+                  <span class="row-words">{row.words}{frame.branches.some((branch) => branch.differs?.event === row.event) && <em class="differs"> ≠ {texts["difference"]}</em>}{row.by_hand && <em> · {texts["by-hand"]}</em>}</span>
                   <span class="time">{row.time}</span>
                 </button>
               </li>

@@ -42,7 +42,7 @@ export function Teacher({ lab }: { lab: Lab }) {
   return (
     <Dialog label={texts["teacher"]!} close={() => lab.set({ teaching: false })}>
       <p>{texts["teacher-hint"]}</p>
-      <div class="parts">
+      <div class="hideable">
         {PARTS.map(([part, words]) => (
           <label key={part} class="check"><input type="checkbox" name={`hide-${part}`} checked={hide.includes(part)} onChange={() => toggle(part)} />{texts[words]}</label>
         ))}

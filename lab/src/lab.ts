@@ -28,6 +28,8 @@ export interface State {
   course: CourseView | null;
   /// The exercises that were solved in this browser.
   solved: string[];
+  /// Whether somebody came without a link, and has not chosen anything yet.
+  welcome: boolean;
   /// Parts of the page that a link hides.
   hide: string[];
   check: { answer: CheckAnswer; limit: number } | "loading" | null;
@@ -73,6 +75,7 @@ export class Lab {
     exercises: [],
     course: null,
     solved: remembered(),
+    welcome: false,
     hide: [],
     check: null,
     editing: null,
@@ -118,6 +121,7 @@ export class Lab {
     if (navigator.language.startsWith("pt")) this.take(await this.client.ask({ wish: "speak", language: "pt" }));
     const token = /^#live=([\w-]+)/.exec(location.hash)?.[1];
     if (token) return this.watch(token);
+    this.set({ welcome: location.hash.length < 2 });
     await this.follow(location.hash || `#${FIRST}`);
     // What the address is by now may be what the page has written meanwhile.
     window.addEventListener("hashchange", ({ newURL }) => {
@@ -192,6 +196,8 @@ export class Lab {
         }
       }
       change.frame = answer.frame;
+      // What is opened after the first page has been chosen.
+      if (answer.exhibit !== undefined && this.state.frame) change.welcome = false;
       change.cone = null;
       change.selected = answer.frame.process?.id ?? null;
       change.revision = this.state.revision + 1;

@@ -26,7 +26,7 @@ function App() {
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
   }, []);
-  const { frame, texts, menu, toast, detail, help, hide, editing, teaching, searching } = lab.state;
+  const { frame, texts, menu, toast, detail, help, hide, editing, teaching, searching, welcome, course } = lab.state;
   const splitter = useSplitter(lab);
   useEffect(() => {
     // Whoever asks why on a phone wants to see it.
@@ -34,6 +34,10 @@ function App() {
     window.addEventListener("keydown", onWhy);
     return () => window.removeEventListener("keydown", onWhy);
   }, []);
+  // What is to be read first is seen first, on a phone, too.
+  useEffect(() => {
+    if (welcome || course) setTab("panels");
+  }, [welcome, course?.name]);
   const drop = (event: DragEvent) => {
     event.preventDefault();
     const file = event.dataTransfer?.files[0];

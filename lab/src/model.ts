@@ -89,6 +89,8 @@ export interface Frame {
   seed: number;
   topology: string;
   topologies: string[];
+  lock: string;
+  locks: string[];
   cursor: number;
   known: number;
   over: string | null;

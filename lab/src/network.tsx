@@ -61,8 +61,9 @@ export function Network({ lab, frame }: { lab: Lab; frame: Frame }) {
     },
     onPointerCancel: () => setStroke(null),
   };
-  const shown = frame.messages.filter((message) => background || !message.background);
   const dots = frame.size > 64;
+  const shown = placed(frame.messages.filter((message) => background || !message.background), at, radius, frame.size > 12);
+  const chosen = frame.processes.find((process) => process.id === lab.state.selected && process.actions.length > 0);
   const parted = frame.links.some((link) => link.cut);
   return (
     <section class="network" aria-label={texts["network"]}>
@@ -76,14 +77,13 @@ export function Network({ lab, frame }: { lab: Lab; frame: Frame }) {
         {[...at.values()].map((process) => (
           <Process dot={dots} cone={cone} middle={size.height / 2} key={process.id} lab={lab} process={process} radius={radius} selected={lab.state.selected === process.id} />
         ))}
-        {shown.map((message, place) => (
-          <Message key={`${message.number}-${place}`} lab={lab} message={message} at={at} radius={radius} small={frame.size > 12}
-            lane={shown.slice(0, place).filter((other) => other.from === message.from && other.to === message.to).length} />
-        ))}
+        {shown.map((place, number) => <Message key={`${place.message.number}-${number}`} lab={lab} place={place} />)}
         {stroke && <line class="stroke" x1={stroke.from.x} y1={stroke.from.y} x2={stroke.to.x} y2={stroke.to.y} />}
       </svg>
       {frame.title && <p class="title">{frame.title}</p>}
-      <p class="hint">{texts[frame.recorded ? "recorded" : "draw"]}</p>
+      {chosen
+        ? <button class="do" name="do" aria-haspopup="menu" onClick={(event) => openMenu(lab, event.currentTarget, chosen.actions, String(chosen.id), chosen.words)}>{texts["do"]} {chosen.id} …</button>
+        : <p class="hint">{texts[frame.recorded ? "recorded" : "draw"]}</p>}
       {parted && !frame.recorded && <button class="heal" name="heal" onClick={() => void lab.act("heal")}>{texts["heal"]}</button>}
     </section>
   );
@@ -174,27 +174,58 @@ function Link({ lab, link, at, radius }: { lab: Lab; link: LinkView; at: Map<num
   );
 }
 
-function Message({ lab, message, at, radius, small, lane }: {
-  lab: Lab; message: MessageView; at: Map<number, ProcessView>; radius: number; small: boolean; lane: number;
-}) {
-  const [one, other] = [at.get(message.from), at.get(message.to)];
-  if (!one || !other) return null;
-  const length = Math.hypot(other.x - one.x, other.y - one.y) || 1;
-  const [ux, uy] = [(other.x - one.x) / length, (other.y - one.y) / length];
-  const room = Math.max(0, length - 2 * radius - 44);
-  const along = radius + 22 + Math.max(0, Math.min(1, message.way)) * room;
-  const aside = 11 + 22 * lane;
-  const [x, y] = [one.x + ux * along - uy * aside, one.y + uy * along + ux * aside];
-  const words = message.kind;
-  const width = small ? 12 : 14 + 7.3 * words.length;
+interface Placed extends Point {
+  message: MessageView;
+  /// How wide its words are, or a dot where they would lie on others or there are too many.
+  width: number;
+  words: boolean;
+}
+
+const HEIGHT = 20;
+const DOT = 12;
+
+/// Where beside its link a message may stand: it begins on the right of its way, with room for the next of the link.
+const ASIDE = [11, -11, 33, -33];
+
+/// Messages stand beside their link, further on the longer they are on their way. Words lie on no other words and on no
+/// process: what finds no room for them is a dot.
+function placed(messages: MessageView[], at: Map<number, ProcessView>, radius: number, crowded: boolean): Placed[] {
+  const processes = [...at.values()];
+  const all: Placed[] = [];
+  const covers = (place: Point, width: number, height: number) =>
+    all.some((other) => Math.abs(other.x - place.x) < (other.width + width) / 2 + 1 && Math.abs(other.y - place.y) < ((other.words ? HEIGHT : DOT) + height) / 2) ||
+    processes.some((process) => Math.abs(process.x - place.x) < width / 2 + 0.6 * radius && Math.abs(process.y - place.y) < height / 2 + 0.6 * radius);
+  for (const message of messages) {
+    const [one, other] = [at.get(message.from), at.get(message.to)];
+    if (!one || !other) continue;
+    const length = Math.hypot(other.x - one.x, other.y - one.y) || 1;
+    const [ux, uy] = [(other.x - one.x) / length, (other.y - one.y) / length];
+    // Between both processes, so far from them as the words reach.
+    const beside = (width: number, height: number, aside: number): Point => {
+      const reach = radius + 4 + (Math.abs(ux) * width + Math.abs(uy) * height) / 2;
+      const along = reach < length / 2 ? reach + message.way * (length - 2 * reach) : length / 2;
+      return { x: one.x + ux * along - uy * aside, y: one.y + uy * along + ux * aside };
+    };
+    const find = (width: number, height: number) =>
+      ASIDE.map((aside) => beside(width, height, aside)).find((place) => !covers(place, width, height));
+    const width = 14 + 7.3 * message.kind.length;
+    const room = crowded ? undefined : find(width, HEIGHT);
+    if (room) all.push({ message, ...room, width, words: true });
+    else all.push({ message, ...(find(DOT, DOT) ?? beside(DOT, DOT, ASIDE[0]!)), width: DOT, words: false });
+  }
+  return all;
+}
+
+function Message({ lab, place: { message, x, y, words, width } }: { lab: Lab; place: Placed }) {
   const title = `${message.label}: ${message.from} → ${message.to}`;
   const menu = onMenu((thing) => openMenu(lab, thing, message.actions, title, message.refusal));
+  const height = words ? HEIGHT : DOT;
   return (
     <g class={message.refusal ? "message held" : "message"} style={{ transform: `translate(${x}px, ${y}px)` }} role="button" tabindex={0}
       aria-label={message.refusal ? `${title}. ${message.refusal}` : title} data-thing data-message={message.number} data-link={`${message.from}->${message.to}`} {...menu}>
       <title>{title}</title>
-      <rect x={-width / 2} y={small ? -6 : -10} width={width} height={small ? 12 : 20} rx={small ? 6 : 10} />
-      {!small && <text>{words}</text>}
+      <rect x={-width / 2} y={-height / 2} width={width} height={height} rx={height / 2} />
+      {words && <text>{message.kind}</text>}
     </g>
   );
 }

@@ -1,7 +1,7 @@
 // What there is to know: properties, cost, the process that is selected, what may come next, branches, files.
 import { Check } from "./check";
 import { Console } from "./console";
-import { Course } from "./course";
+import { Course, Welcome } from "./course";
 import type { Lab } from "./lab";
 import type { Frame, Variable } from "./model";
 
@@ -13,6 +13,7 @@ export function Panels({ lab, frame }: { lab: Lab; frame: Frame }) {
   return (
     <aside class="panels" aria-label={texts["panels"]}>
       {course && <Course lab={lab} course={course} />}
+      {lab.state.welcome && <Welcome lab={lab} />}
       {frame.live && <Console lab={lab} />}
       {shows("properties") && frame.properties.length > 0 && <Properties lab={lab} frame={frame} />}
       {shows("cost") && <Cost lab={lab} frame={frame} />}
@@ -33,7 +34,7 @@ function Properties({ lab, frame }: { lab: Lab; frame: Frame }) {
       <ul class="properties">
         {frame.properties.map((property) => (
           <li key={property.name} class={`${property.verdict}${property.promised ? " promised" : ""}`} data-property={property.name} data-verdict={property.verdict}>
-            <details open={property.verdict === "violated"}>
+            <details open={property.verdict === "violated"} title={property.demand}>
               <summary>
                 <span class="verdict" role="img" aria-label={texts[property.verdict]}>{VERDICTS[property.verdict]}</span>
                 <b>{property.title}</b>

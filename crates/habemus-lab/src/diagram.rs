@@ -356,8 +356,8 @@ fn row(
     DiagramRow {
         event: place.event,
         top: place.top,
-        silence: (place.silence > 0).then(|| show_time(place.silence)),
-        time: show_time(records.first().map_or(0, |record| record.at)),
+        silence: (place.silence > 0).then(|| show_time(place.silence, language)),
+        time: show_time(records.first().map_or(0, |record| record.at), language),
         words: in_words(history, place.event, act.as_deref(), language),
         by_hand: act.is_some(),
         marks,

@@ -33,6 +33,10 @@ pub struct Frame {
     pub topology: String,
     /// How they may be, by name; `own` if there is nothing to choose.
     pub topologies: Vec<&'static str>,
+    /// Where locks have names, each is a run of its own: this one,
+    pub lock: String,
+    /// of all these.
+    pub locks: Vec<String>,
     /// After how many events.
     pub cursor: u64,
     /// How many are known in this branch.
@@ -223,13 +227,14 @@ pub struct SlideMark {
 }
 
 /// A time or a span as people read it.
-pub(crate) fn show_time(nanoseconds: u64) -> String {
+pub(crate) fn show_time(nanoseconds: u64, language: Language) -> String {
     let milliseconds = nanoseconds as f64 / 1e6;
-    match nanoseconds {
+    let time = match nanoseconds {
         0 => "0 ms".to_owned(),
         _ if milliseconds < 1000.0 => format!("{milliseconds:.1} ms"),
         _ => format!("{:.2} s", milliseconds / 1000.0),
-    }
+    };
+    language.of(time.clone(), time.replace('.', ","))
 }
 
 impl Frame {
@@ -257,10 +262,12 @@ impl Frame {
                 Some(TopologyChoice::Links(_)) => "links".to_owned(),
             },
             topologies: here.entry().topologies.to_vec(),
+            lock: String::new(),
+            locks: Vec::new(),
             cursor,
             known: branch.known(),
             over: is_end.then(|| stop_words(branch.tip().stop(), language).to_owned()),
-            time: show_time(here.now()),
+            time: show_time(here.now(), language),
             now: here.now(),
             processes: processes(branch, here, &states, &pending, language),
             links: link_views(&links.all, &links.cut, language),

@@ -1,6 +1,6 @@
 //! The lab: it is asked for something as JSON and answers as JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use habemus::ProblemKind;
 use habemus::catalogue;
@@ -95,6 +95,10 @@ pub struct Lab {
     /// The example run with which it began, if it began with one.
     exhibit: Option<String>,
     course: Option<Course>,
+    /// Which lock is looked at, where locks have names,
+    lock: String,
+    /// and the runs of the others.
+    other_locks: BTreeMap<String, Box<Experiment>>,
     selected: Option<u64>,
     language: Language,
     hidden: Vec<String>,
@@ -168,6 +172,7 @@ impl Lab {
             Wish::Move { sender, number, after } => {
                 self.experiment_mut()?.move_message(sender, number, after)?;
             }
+            Wish::Lock { name } => self.look_at_lock(name)?,
             Wish::Fork => self.experiment_mut()?.fork(),
             Wish::Search { text } => self.search(&text)?,
             Wish::Answer { choice } => {
@@ -238,10 +243,15 @@ impl Lab {
     }
 
     fn frame(&mut self) -> Result<Answer, LabError> {
-        let frame = match self.subject()? {
+        let mut frame = match self.subject()? {
             Subject::Experiment(experiment) => self.frame_of(experiment),
             Subject::Recording(recording) => recording.frame(self.selected, self.language),
         };
+        if !self.other_locks.is_empty() {
+            let names = self.other_locks.keys().chain([&self.lock]);
+            frame.locks = names.cloned().collect::<BTreeSet<_>>().into_iter().collect();
+            frame.lock.clone_from(&self.lock);
+        }
         let mut course = None;
         if let (Some(course_now), Some(Subject::Experiment(experiment))) = (&mut self.course, &self.subject) {
             course_now.judge(experiment, &frame);
@@ -345,14 +355,21 @@ impl Lab {
         if scenario.ids.len() > MAX_PROCESSES {
             return Err(LabError::TooMany(MAX_PROCESSES));
         }
-        // Where locks have names each is a run of its own: the first is shown.
-        let scenario = scenarios_of_locks(&scenario)?.into_values().next().unwrap_or(scenario);
-        let mut experiment = Experiment::new(&scenario)?;
+        // Where locks have names each is a run of its own: the first is shown first.
+        let mut locks = BTreeMap::new();
+        for (name, scenario) in scenarios_of_locks(&scenario)? {
+            locks.insert(name, Box::new(Experiment::new(&scenario)?));
+        }
+        let (lock, mut experiment) = match locks.pop_first() {
+            Some(first) => first,
+            None => (String::new(), Box::new(Experiment::new(&scenario)?)),
+        };
         if let Some(at) = place.at {
             experiment.seek(at);
         }
         self.close();
-        self.subject = Some(Subject::Experiment(Box::new(experiment)));
+        self.subject = Some(Subject::Experiment(experiment));
+        (self.lock, self.other_locks) = (lock, locks);
         match sharing {
             Sharing::Exhibit(name) => self.exhibit = Some(name),
             Sharing::Exercise(name, _) => {
@@ -380,7 +397,18 @@ impl Lab {
 
     fn close(&mut self) {
         (self.subject, self.exhibit, self.course, self.drawn) = (None, None, None, None);
+        self.other_locks.clear();
         self.selected = None;
+    }
+
+    /// Goes on with the run of another lock, and keeps this one.
+    fn look_at_lock(&mut self, name: String) -> Result<(), LabError> {
+        let Some(other) = self.other_locks.remove(&name) else { return Err(LabError::Missing("lock")) };
+        if let Some(Subject::Experiment(experiment)) = self.subject.replace(Subject::Experiment(other)) {
+            self.other_locks.insert(std::mem::replace(&mut self.lock, name), experiment);
+        }
+        self.drawn = None;
+        Ok(())
     }
 
     /// Takes note of what real nodes did.

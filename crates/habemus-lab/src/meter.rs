@@ -31,9 +31,13 @@ impl Meter {
         statistics: &Statistics,
         language: Language,
     ) -> Self {
-        let bound = bound(entry, scenario);
+        let bound = bound(entry, scenario, Arrangement::Worst);
+        let best = bound.as_ref().and_then(|_| self::bound(entry, scenario, Arrangement::Best));
         let words = bound.as_ref().map(|bound| {
+            let is_dearest = best.as_ref().is_some_and(|best| best.messages < bound.messages);
             let kind = match bound.kind {
+                // The dearest arrangement takes exactly so many, and this need not be it.
+                BoundKind::Exactly if is_dearest => language.of("at most", "no máximo"),
                 BoundKind::Exactly => language.of("exactly", "exatamente"),
                 BoundKind::AtMost => language.of("at most", "no máximo"),
                 BoundKind::OnAverage => language.of("on average", "em média"),
@@ -50,8 +54,8 @@ impl Meter {
     }
 }
 
-/// What theory says of the worst arrangement, where nothing goes wrong and one starts, or all do, once.
-fn bound(entry: &Entry, scenario: &Scenario) -> Option<habemus::analysis::Bound> {
+/// What theory says of such an arrangement, where nothing goes wrong and one starts, or all do, once.
+fn bound(entry: &Entry, scenario: &Scenario, arrangement: Arrangement) -> Option<habemus::analysis::Bound> {
     let circumstances = circumstances(scenario, &entry.contract());
     let model = entry.cost_model.as_ref()?;
     if !circumstances.faults.is_empty() || circumstances.down > 0 {
@@ -73,5 +77,5 @@ fn bound(entry: &Entry, scenario: &Scenario) -> Option<habemus::analysis::Bound>
         }
         _ => scenario.options.get(name).cloned(),
     };
-    (model.bound)(Arrangement::Worst, start, count, &option)
+    (model.bound)(arrangement, start, count, &option)
 }

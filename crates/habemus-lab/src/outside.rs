@@ -73,10 +73,11 @@ const MISSING: &[(&str, &str)] = &[
     ("experiment", "experimento"),
     ("format", "formato"),
     ("header", "cabeçalho"),
+    ("lock", "trava"),
     ("message", "mensagem"),
     ("question", "pergunta"),
     ("side without a process", "lado sem processo"),
-    ("trace", "traço"),
+    ("trace", "rastro"),
 ];
 
 fn find(list: &[(&str, &'static str)], english: &str) -> Option<&'static str> {

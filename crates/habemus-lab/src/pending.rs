@@ -49,7 +49,7 @@ pub(crate) fn message_views(
             from: *from,
             to,
             number: *number,
-            way: (way * 1000.0).round() / 1000.0,
+            way: (way.min(1.0) * 1000.0).round() / 1000.0,
             kind: kind.clone(),
             label: label.clone(),
             background: *background,
@@ -97,7 +97,7 @@ pub(crate) fn next_views(pending: &[PendingEvent], now: u64, language: Language)
         NextView {
             process: at,
             words,
-            due: pending.due.map(|due| format!("+{}", show_time(due.saturating_sub(now)))),
+            due: pending.due.map(|due| format!("+{}", show_time(due.saturating_sub(now), language))),
             background,
             action: action.filter(|_| pending.refusal.is_none()),
             refusal: pending.refusal.map(|refusal| refusal_words(refusal, language).to_owned()),

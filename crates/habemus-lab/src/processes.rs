@@ -109,8 +109,8 @@ fn timer_of(process: u64, pending: &[PendingEvent], now: u64, language: Language
     let full = steps.map(|step| step.saturating_mul(1_000_000)).find(|step| *step >= longest)?;
     let left = due.saturating_sub(now);
     let words = match language {
-        Language::English => format!("{label} runs out in {}", show_time(left)),
-        Language::Portuguese => format!("{label} expira em {}", show_time(left)),
+        Language::English => format!("{label} runs out in {}", show_time(left, language)),
+        Language::Portuguese => format!("{label} expira em {}", show_time(left, language)),
     };
     Some(TimerView { left: (left as f64 / full as f64 * 1000.0).round() / 1000.0, words })
 }

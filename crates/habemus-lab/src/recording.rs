@@ -261,11 +261,13 @@ impl Recording {
             seed: self.header.seed.unwrap_or_default(),
             topology: String::new(),
             topologies: Vec::new(),
+            lock: String::new(),
+            locks: Vec::new(),
             cursor: self.cursor,
             known: self.history.known(),
             over: (at_the_end && !self.live)
                 .then(|| language.of("the recording ends here", "a gravação termina aqui").to_owned()),
-            time: show_time(time),
+            time: show_time(time, language),
             now: time,
             processes: states.iter().enumerate().map(view).collect(),
             links: if self.live {

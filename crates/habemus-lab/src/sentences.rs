@@ -5,6 +5,7 @@ use habemus_trace::{Dropped, Happening, Record};
 
 use crate::history::History;
 use crate::language::Language;
+use crate::texts::property_words;
 
 /// What an event was, in a sentence: what happened first, and what the application was told.
 /// `act` is what was done by hand to make it happen.
@@ -92,7 +93,8 @@ fn sentence(record: &Record, language: Language) -> Option<String> {
         Happening::Cut { links } => format!("{} {}", language.of("cut:", "corte:"), show_links(links)),
         Happening::Heal { links } => format!("{} {}", language.of("healed:", "refeito:"), show_links(links)),
         Happening::Violation { property, .. } => {
-            format!("✗ {property} {}", language.of("is broken", "é violada"))
+            let property = property_words(property, language);
+            format!("✗ {property} {}", language.of("is broken", "não vale"))
         }
     })
 }

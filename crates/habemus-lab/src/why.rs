@@ -24,6 +24,9 @@ pub struct Reason {
 /// No more reasons than this are given.
 const MAX_REASONS: usize = 12;
 
+/// What was passed on is not followed any farther.
+const MAX_HOPS: usize = 1_000;
+
 /// Why a process is where it is, in sentences.
 pub fn reasons(branch: &Branch, here: &Stepper, process: u64, language: Language) -> Vec<Reason> {
     let records = &branch.history().records()[..branch.history().records_after(here.events())];
@@ -51,6 +54,26 @@ enum Became {
     Lost(Dropped),
     /// It arrived, as the record of this number tells.
     Arrived(usize),
+}
+
+/// A message that somebody sent because of another.
+struct PassedOn {
+    from: u64,
+    to: u64,
+    message: u64,
+    label: String,
+    place: usize,
+}
+
+/// Why a message did not arrive, in both languages.
+fn reason_of_loss(from: u64, to: u64, why: Dropped) -> (String, String) {
+    match why {
+        Dropped::Cut => {
+            (format!("the link {from}→{to} is cut"), format!("o enlace {from}→{to} está cortado"))
+        }
+        Dropped::Down => (format!("{to} was down"), format!("{to} tinha caído")),
+        Dropped::Loss => ("the network lost it".to_owned(), "a rede a perdeu".to_owned()),
+    }
 }
 
 impl View<'_> {
@@ -195,13 +218,7 @@ impl View<'_> {
     }
 
     fn lost(&self, from: u64, to: u64, label: &str, why: Dropped, reasons: &mut Vec<Reason>) {
-        let (english, portuguese) = match why {
-            Dropped::Cut => {
-                (format!("the link {from}→{to} is cut"), format!("o enlace {from}→{to} está cortado"))
-            }
-            Dropped::Down => (format!("{to} was down"), format!("{to} tinha caído")),
-            Dropped::Loss => ("the network lost it".to_owned(), "a rede a perdeu".to_owned()),
-        };
+        let (english, portuguese) = reason_of_loss(from, to, why);
         self.say(
             reasons,
             format!("{label} from {from} to {to} never arrived: {english}."),
@@ -222,7 +239,12 @@ impl View<'_> {
                 }
                 _ => None,
             });
-        let Some((message, answer, place)) = back else { return self.owes(to, label, reasons) };
+        let Some((message, answer, place)) = back else {
+            return match self.passed_on(to, arrived) {
+                Some(on) => self.goes_on(to, label, on, reasons),
+                None => self.owes(to, label, reasons),
+            };
+        };
         match self.fate(to, message, place) {
             Became::OnItsWay => self.say(
                 reasons,
@@ -233,6 +255,62 @@ impl View<'_> {
             Became::Lost(why) => self.lost(to, id, &answer, why, reasons),
             Became::Unread | Became::Arrived(_) => {}
         }
+    }
+
+    /// The one message that a process has sent on when it received one, if it has sent just one.
+    fn passed_on(&self, process: u64, arrived: usize) -> Option<PassedOn> {
+        let done = self.records.iter().enumerate().skip(arrived + 1).take_while(|(_, record)| {
+            let came_of_it = matches!(
+                record.what,
+                Happening::Send { .. } | Happening::Output { .. } | Happening::State { .. }
+            );
+            came_of_it && record.process == Some(process)
+        });
+        let mut sent = done.filter_map(|(place, record)| match &record.what {
+            Happening::Send { message, to, label, background: false, .. } => {
+                Some(PassedOn { from: process, to: *to, message: *message, label: label.to_string(), place })
+            }
+            _ => None,
+        });
+        sent.next().filter(|_| sent.next().is_none())
+    }
+
+    /// What was sent has been passed on, perhaps by many: where it is by now.
+    fn goes_on(&self, to: u64, label: &str, mut on: PassedOn, reasons: &mut Vec<Reason>) {
+        let mut fate = self.fate(on.from, on.message, on.place);
+        for _ in 0..MAX_HOPS {
+            let Became::Arrived(arrived) = fate else { break };
+            let Some(next) = self.passed_on(on.to, arrived) else { break };
+            fate = self.fate(next.from, next.message, next.place);
+            on = next;
+        }
+        let PassedOn { from, to: last, label: now, .. } = on;
+        let (english, portuguese) = match fate {
+            Became::OnItsWay => (
+                format!("{now} is on its way from {from} to {last}"),
+                format!("{now} está a caminho de {from} para {last}"),
+            ),
+            Became::Unread => (
+                format!("{last} is paused and has not read {now}"),
+                format!("{last} está pausado e não leu {now}"),
+            ),
+            Became::Lost(why) => {
+                let (english, portuguese) = reason_of_loss(from, last, why);
+                (
+                    format!("{now} from {from} to {last} never arrived: {english}"),
+                    format!("{now} de {from} para {last} nunca chegou: {portuguese}"),
+                )
+            }
+            Became::Arrived(_) => {
+                (format!("{now} came to {last} in the end"), format!("{now} chegou por fim a {last}"))
+            }
+        };
+        self.say(
+            reasons,
+            format!("{to} has passed {label} on: {english}."),
+            format!("{to} passou {label} adiante: {portuguese}."),
+            Some(last),
+        );
     }
 
     /// The receiver has what was sent, and has sent nothing back.
@@ -286,7 +364,7 @@ impl View<'_> {
         for pending in self.pending.iter().filter(|pending| pending.process == id) {
             if let (PendingKind::Timer { label, background: false }, Some(due)) = (&pending.what, pending.due)
             {
-                let left = show_time(due.saturating_sub(self.now));
+                let left = show_time(due.saturating_sub(self.now), self.language);
                 self.say(
                     reasons,
                     format!("If nothing comes before, its timer {label} runs out in {left}."),

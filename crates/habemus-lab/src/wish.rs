@@ -98,6 +98,11 @@ pub enum Wish {
         /// The event.
         after: u64,
     },
+    /// Look at the run of another of the locks that have names.
+    Lock {
+        /// Its name.
+        name: String,
+    },
     /// Begin another branch here, in which nothing else is done yet.
     Fork,
     /// Go to the next event of which these words tell, or select the process with this identifier.

@@ -1,5 +1,6 @@
 //! A real browser that looks at the lab: Chromium, driven over WebDriver.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -189,6 +190,36 @@ impl Browser {
     pub async fn chromium(&self, command: &'static str, parameters: Value) -> Value {
         let command = Chromium { command, parameters };
         self.client.issue_cmd(command).await.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// For how long the processors have worked for the browser, by the kind of its processes: `renderer` lays out and paints,
+    /// `gpu-process` puts the picture on the screen.
+    pub fn worked(&self) -> BTreeMap<String, Duration> {
+        let mut worked: BTreeMap<String, Duration> = BTreeMap::new();
+        let mut family = vec![self.driver.id()];
+        while let Some(process) = family.pop() {
+            let read =
+                |file: &str| std::fs::read_to_string(format!("/proc/{process}/{file}")).unwrap_or_default();
+            // Whichever thread has started them.
+            for thread in std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten() {
+                let children = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+                family.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+            }
+            let words = read("cmdline");
+            let kind = words.split(['\0', ' ']).find_map(|word| word.strip_prefix("--type=")).unwrap_or("browser");
+            // Behind the name, which may have blanks: 11 fields, then the ticks as a user and as the system, 100 a second.
+            let stat = read("stat");
+            let fields: Vec<u64> = stat
+                .rsplit(") ")
+                .next()
+                .unwrap_or_default()
+                .split(' ')
+                .map(|field| field.parse().unwrap_or(0))
+                .collect();
+            let ticks: u64 = fields.get(11..13).unwrap_or_default().iter().sum();
+            *worked.entry(kind.to_owned()).or_default() += Duration::from_millis(10 * ticks);
+        }
+        worked
     }
 
     /// Ends it.

@@ -48,6 +48,7 @@ fn twenty_steps_on_and_back_and_on_again_show_the_same() {
 fn the_ring_of_the_notes_elects_28_after_19_messages_of_23_at_most() {
     let frame = Bench::with("s1-chang-roberts").end();
     assert_eq!((&frame["meter"]["messages"], &frame["meter"]["bound"]), (&json!(19), &json!(23.0)));
+    assert_eq!(frame["meter"]["theory"], json!("at most 3n−1"));
     let leading: Vec<&Value> = frame["processes"]
         .as_array()
         .expect("a list")

@@ -5,6 +5,8 @@ mod course;
 mod diagrams;
 mod experiments;
 mod explanations;
+mod languages;
+mod locks;
 mod moments;
 mod recordings;
 mod support;

@@ -1,5 +1,5 @@
 //! Takes pictures of the lab: `cargo run -p habemus-lab-tests --bin screenshots DIRECTORY [NAMES...]`; and of the service's admin page, if a
-//! member is named: `… --bin screenshots DIRECTORY http://127.0.0.1:2379/admin`.
+//! member is named: `… --bin screenshots DIRECTORY http://127.0.0.1:2379/admin`, or of real nodes, with the link that `habemus cluster … --lab` prints.
 
 use std::path::{Path, PathBuf};
 
@@ -33,6 +33,26 @@ const PICTURES: &[(&str, Setting, &str, &[&str])] = &[
     ("timers", WIDE, "e=s0-bully-worst-case&at=9&p=3", &[]),
     ("wave", WIDE, "e=s4-yo-yo&at=12&p=2", &[]),
     ("help", DARK, "e=s4-yo-yo&at=5", &["[name=help]"]),
+    ("first", WIDE, "", &[]),
+    ("first-dark", DARK, "", &["[name=language]"]),
+    ("first-phone", PHONE, "", &[]),
+    (
+        "branches",
+        WIDE,
+        "e=s1-chang-roberts&at=7&p=28",
+        &["[name=end]", "key:\u{e011}", "key:f", "key:c", ".branches"],
+    ),
+    ("zoom", WIDE, "e=s0-bully-worst-case&at=20&p=3", &["[name=zoom-in]", "[name=zoom-in]"]),
+    (
+        "small",
+        DARK,
+        "e=s0-bully-worst-case&at=30&p=3",
+        &["[name=zoom-out]", "[name=zoom-out]", "[name=zoom-out]"],
+    ),
+    ("message", WIDE, "e=s1-ricart-agrawala&at=9&p=2", &["message:Request"]),
+    ("class", DARK, "e=s1-ricart-agrawala&at=9&p=2&lang=pt", &["[name=teacher]"]),
+    ("search", WIDE, "e=s1-ricart-agrawala&at=9&p=2", &["key:/"]),
+    ("down", WIDE, "e=s0-bully-worst-case&at=60&p=7&lang=pt", &[".next"]),
 ];
 
 fn main() {
@@ -42,7 +62,10 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         if let Some(address) = wanted.iter().find(|wanted| wanted.starts_with("http")) {
-            return admin(address, &directory).await;
+            return match address.contains("#live=") {
+                true => live(address, &directory).await,
+                false => admin(address, &directory).await,
+            };
         }
         for (name, setting, link, clicks) in PICTURES {
             if !wanted.is_empty() && !wanted.iter().any(|wanted| wanted == name) {
@@ -57,6 +80,17 @@ fn main() {
                          field.dispatchEvent(new Event('change', {{ bubbles: true }})); return 1; }})()"
                     );
                     browser.ask(&script).await;
+                } else if let Some(key) = click.strip_prefix("key:") {
+                    browser.press(key).await;
+                    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+                } else if let Some(kind) = click.strip_prefix("message:") {
+                    let script = format!(
+                        "([...document.querySelectorAll('.message')].find(thing => thing.textContent.includes('{kind}')) \
+                         .dispatchEvent(new MouseEvent('contextmenu', {{bubbles: true}})), 1)"
+                    );
+                    browser.ask(&script).await;
+                } else if [".branches", ".next"].contains(click) {
+                    browser.ask(&format!("(document.querySelector('{click}').scrollIntoView({{ block: 'center' }}), 1)")).await;
                 } else if click.starts_with("[data-process") {
                     let script = format!(
                         "(document.querySelector(\"{click}\").dispatchEvent(new MouseEvent('contextmenu', {{bubbles: true}})), 1)"
@@ -84,6 +118,22 @@ async fn admin(address: &str, directory: &Path) {
             browser.click("[name=language]").await;
         }
         tokio::time::sleep(std::time::Duration::from_millis(1200)).await;
+        take(browser, directory, name).await;
+    }
+}
+
+/// Real nodes, the first of which is killed.
+async fn live(address: &str, directory: &Path) {
+    for (name, setting) in [("live", WIDE), ("live-phone", PHONE)] {
+        let browser = Browser::start(setting).await;
+        browser.client.goto(address).await.expect("the cluster serves it");
+        browser.until("document.querySelector('.process.leading') !== null").await;
+        browser.click(".process.leading").await;
+        browser.until("document.querySelector('[name=do]') !== null").await;
+        browser.click("[name=do]").await;
+        browser.click(".menu [data-act^=kill]").await;
+        browser.until("document.querySelector('.process.down') !== null").await;
+        tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
         take(browser, directory, name).await;
     }
 }

@@ -4,7 +4,9 @@ use fantoccini::key::Key;
 use habemus_lab_tests::{Browser, Setting, address};
 use serde_json::{Value, json};
 
-use crate::{DARK, PHONE, assert_quiet, axe, choose, command_says, download, drop_file, root, run};
+use crate::{
+    DARK, GRAB, PHONE, assert_quiet, axe, choose, command_says, download, drop_file, grabbed, root, run,
+};
 
 fn exhibits() -> Vec<String> {
     let files = std::fs::read_dir(root().join("exhibits")).expect("they are there");
@@ -71,12 +73,16 @@ fn every_exhibit_by_link_ends_as_the_command_has_it_without_a_word_in_the_consol
     });
 }
 
+/// What the diagram's rows say.
+const STEPS: &str = "[...document.querySelectorAll('.rows .row-words')].map(words => words.textContent)";
+
 #[test]
 fn the_ring_of_the_notes_goes_on_back_and_on_again_through_the_same_states_to_28() {
     run(async {
         let browser = Browser::start(Setting::default()).await;
         browser.open("e=s1-chang-roberts").await;
         let mut forward = vec![browser.picture().await];
+        let mut told = vec![browser.ask("document.querySelector('.said').textContent").await];
         for _ in 0..20 {
             browser.forward().await;
             forward.push(browser.picture().await);
@@ -91,9 +97,11 @@ fn the_ring_of_the_notes_goes_on_back_and_on_again_through_the_same_states_to_28
         for (step, picture) in forward.iter().enumerate().skip(1) {
             browser.forward().await;
             assert_eq!(browser.picture().await, *picture, "{step}");
+            told.push(browser.ask("document.querySelector('.said').textContent").await);
         }
         let leading = "[...document.querySelectorAll('.process.leading')].map(p => p.dataset.process)";
         assert_eq!(browser.ask(leading).await, json!(["28"]));
+        assert_eq!(browser.ask(STEPS).await, json!(told), "a screen reader hears every step");
         let cost = "[document.querySelector('[data-messages]').dataset.messages, document.querySelector('[data-bound]').dataset.bound]";
         assert_eq!(browser.ask(cost).await, json!(["19", "23"]));
         assert_quiet(&browser).await;
@@ -101,21 +109,50 @@ fn the_ring_of_the_notes_goes_on_back_and_on_again_through_the_same_states_to_28
     });
 }
 
+/// With what the page is used.
+#[derive(Clone, Copy)]
+enum Hand {
+    Pointer,
+    Keys,
+}
+
 /// Opens the link of one browser in another, with a profile of its own; and plays its file on the command line.
-async fn assert_shared(browser: &Browser) {
-    browser.until("location.hash.startsWith('#s=') && location.hash.includes('&at=')").await;
+async fn assert_shared(browser: &Browser, hand: Hand) {
     let cursor = browser.cursor().await;
-    browser.until(&format!("location.hash.includes('&at={cursor}')")).await;
-    let link = browser.ask("location.hash.slice(1)").await.as_str().expect("a text").to_owned();
+    browser.ask("(navigator.clipboard.writeText = async (text) => { window.copied = text; }, 1)").await;
+    match hand {
+        Hand::Pointer => browser.click("[name=share]").await,
+        Hand::Keys => browser.press("s").await,
+    }
+    browser
+        .until(&format!("window.copied?.includes('#s=') === true && window.copied.includes('&at={cursor}')"))
+        .await;
+    let link = browser.ask("window.copied.split('#')[1]").await.as_str().expect("a text").to_owned();
     let here = browser.fingerprint().await;
     let other = Browser::start(Setting::default()).await;
     other.open(&link).await;
     assert_eq!((other.cursor().await, other.fingerprint().await), (cursor, here));
-    browser.end().await;
+    match hand {
+        Hand::Pointer => browser.end().await,
+        Hand::Keys => {
+            browser.press(&char::from(Key::End).to_string()).await;
+            browser.until("document.querySelector('.moment').dataset.over === 'true'").await;
+        }
+    }
     other.end().await;
     let end = browser.fingerprint().await;
     assert_eq!(other.fingerprint().await, end);
-    let text = download(browser, "[name=scenario]").await;
+    let text = match hand {
+        Hand::Pointer => download(browser, "[name=scenario]").await,
+        Hand::Keys => {
+            browser.ask(GRAB).await;
+            while browser.ask("document.activeElement.name === 'scenario'").await != json!(true) {
+                browser.press(&char::from(Key::Tab).to_string()).await;
+            }
+            browser.press(&char::from(Key::Enter).to_string()).await;
+            grabbed(browser).await
+        }
+    };
     let file = std::env::temp_dir().join(format!("habemus-lab-{}-{cursor}.toml", std::process::id()));
     std::fs::write(&file, text).expect("it can be written");
     let said = command_says(&file);
@@ -133,7 +170,7 @@ fn a_process_crashed_by_its_menu_is_crashed_in_the_link_and_on_the_command_line(
         browser.ask(menu).await;
         browser.click(".menu [data-act='crash 28']").await;
         browser.until("document.querySelector('[data-process=\"28\"]').classList.contains('down')").await;
-        assert_shared(&browser).await;
+        assert_shared(&browser, Hand::Pointer).await;
         assert_quiet(&browser).await;
         browser.close().await;
     });
@@ -159,7 +196,7 @@ fn the_keyboard_alone_does_the_same() {
         browser.press(&char::from(Key::Enter).to_string()).await;
         browser.until("document.querySelector('[data-process=\"28\"]').classList.contains('down')").await;
         browser.until("document.querySelector('.said').textContent.includes('28 crashes')").await;
-        assert_shared(&browser).await;
+        assert_shared(&browser, Hand::Keys).await;
         browser.close().await;
     });
 }
@@ -290,6 +327,20 @@ fn on_a_phone_nothing_scrolls_sideways_a_long_press_crashes_and_a_stroke_parts()
         browser.click(".tabs button:last-child").await;
         browser.until("document.querySelector('.panels').offsetHeight > 0").await;
         assert_eq!(browser.ask(FITS).await, json!(true));
+        // Nor does any other part of the page, and an exercise is read without looking for it.
+        for link in
+            ["", "x=two-leaders&lang=pt", "e=s4-anonymous-ring-two&at=99&p=1&lang=pt", "e=s4-lease&at=20&p=1"]
+        {
+            browser.open(link).await;
+            if !link.starts_with("e=") {
+                browser.until("document.querySelector('.course')?.offsetHeight > 0").await;
+            }
+            assert_eq!(browser.ask(FITS).await, json!(true), "{link}");
+            browser.click("[name=help]").await;
+            browser.until("document.querySelector('dialog') !== null").await;
+            assert_eq!(browser.ask(FITS).await, json!(true), "{link}");
+            browser.click("dialog button").await;
+        }
         assert_quiet(&browser).await;
         browser.close().await;
     });

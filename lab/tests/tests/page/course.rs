@@ -3,13 +3,15 @@
 use habemus_lab_tests::{Browser, Setting};
 use serde_json::json;
 
-use crate::{assert_quiet, choose, run};
+use crate::{assert_quiet, axe, run};
 
+/// As somebody does who looks for a way: clicks the process, and what then offers itself.
 async fn elect(browser: &Browser, process: u64) {
-    let menu = format!(
-        "(document.querySelector('[data-process=\"{process}\"]').dispatchEvent(new MouseEvent('contextmenu', {{bubbles: true}})), 1)"
-    );
-    browser.ask(&menu).await;
+    browser.click(&format!("[data-process='{process}']")).await;
+    browser
+        .until(&format!("document.querySelector('[data-selected]')?.dataset.selected === '{process}'"))
+        .await;
+    browser.click("[name=do]").await;
     browser.click(&format!(".menu [data-act='elect {process}']")).await;
     browser.until("document.querySelector('.menu') === null").await;
 }
@@ -19,15 +21,19 @@ fn from_the_first_page_to_two_leaders_and_the_browser_remembers() {
     run(async {
         let browser = Browser::start(Setting::default()).await;
         browser.open("").await;
-        choose(&browser, "exercise", "two-leaders").await;
+        // The first page says how to begin, and no longer when one has begun.
+        assert_eq!(axe(&browser).await, json!([]));
+        browser.click("[data-begin=two-leaders]").await;
         browser.until("document.querySelector('[data-exercise=two-leaders]') !== null").await;
+        assert_eq!(browser.ask("document.querySelector('.welcome')").await, json!(null));
         elect(&browser, 1).await;
         elect(&browser, 3).await;
         browser.end().await;
         browser.until("document.querySelector('[data-solved=true]') !== null").await;
         assert_eq!(browser.ask("document.querySelectorAll('.process.leading').length").await, json!(2));
-        // Another day.
+        // Another day. Whoever comes with a link wants to see what it leads to.
         browser.open("e=s1-chang-roberts").await;
+        assert_eq!(browser.ask("document.querySelector('.welcome')").await, json!(null));
         let ticked = "[...document.querySelectorAll('[name=exercise] option')].some(option => option.textContent.startsWith('✓'))";
         assert_eq!(browser.ask(ticked).await, json!(true));
         assert_quiet(&browser).await;

@@ -152,6 +152,23 @@ fn an_arrow_is_dragged_to_where_its_message_is_to_arrive_or_it_is_said_why_not()
         drag_head(&browser, from_two[0], 2).await;
         browser.until("document.querySelector('.moment').textContent.startsWith('1 receives')").await;
         assert_eq!(browser.ask("document.querySelectorAll('[data-branch]').length").await, json!(2));
+        // And later than it came by itself: to the end of another branch.
+        browser.click("[data-branch='0']").await;
+        browser.until("document.querySelector('[data-branch=\"0\"]').ariaCurrent === 'true'").await;
+        browser.end().await;
+        let last = browser.cursor().await;
+        let arrived = "[...document.querySelectorAll('.passage.arrived [data-head]')].map(head => head.dataset.head).find(head => head.startsWith('1-'))";
+        browser
+            .until(&format!(
+                "{arrived} !== undefined && document.querySelector('.rows [data-event=\"{last}\"]') !== null"
+            ))
+            .await;
+        let head = browser.ask(arrived).await.as_str().expect("a text").to_owned();
+        drag_head(&browser, &head, last).await;
+        browser.until("document.querySelectorAll('[data-branch]').length === 3").await;
+        browser
+            .until("document.querySelector('[data-branch][aria-current=true]').textContent.includes('delay')")
+            .await;
         browser.close().await;
     });
 }
@@ -167,6 +184,11 @@ fn forks_cuts_reasons_and_clocks_are_a_key_away() {
         browser.until("document.querySelectorAll('.link.cut').length === 0").await;
         browser.press("w").await;
         browser.until("document.activeElement?.classList.contains('why-title') === true").await;
+        // What is asked for comes into sight in its panel; the page itself stays where it is.
+        assert_eq!(
+            browser.ask("document.querySelector('.page').getBoundingClientRect().top").await,
+            json!(0)
+        );
         let before = browser.ask("document.querySelectorAll('[data-branch]').length").await;
         browser.press("f").await;
         browser

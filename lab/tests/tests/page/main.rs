@@ -7,6 +7,7 @@ mod course;
 mod diagram;
 mod live;
 mod moments;
+mod palette;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -80,12 +81,18 @@ async fn drop_file(browser: &Browser, name: &str, text: &str) {
     browser.ask(&drop).await;
 }
 
-/// Catches what the page would download, and gives the text of the file that a button makes.
+/// Catches what the page would download.
+const GRAB: &str = "(window.grabbed = undefined, URL.createObjectURL = (blob) => { blob.text().then(text => { window.grabbed = text; }); \
+                    return 'about:blank#'; }, HTMLAnchorElement.prototype.click = () => {}, 1)";
+
+/// Gives the text of the file that a button makes.
 async fn download(browser: &Browser, button: &str) -> String {
-    let grab = "(window.grabbed = undefined, URL.createObjectURL = (blob) => { blob.text().then(text => { window.grabbed = text; }); \
-                return 'about:blank#'; }, HTMLAnchorElement.prototype.click = () => {}, 1)";
-    browser.ask(grab).await;
+    browser.ask(GRAB).await;
     browser.click(button).await;
+    grabbed(browser).await
+}
+
+async fn grabbed(browser: &Browser) -> String {
     browser.until("typeof window.grabbed === 'string'").await;
     browser.ask("window.grabbed").await.as_str().expect("a text").to_owned()
 }

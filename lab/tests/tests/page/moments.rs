@@ -58,6 +58,50 @@ fn timers_are_arcs_topologies_are_chosen_and_branches_are_compared() {
     });
 }
 
+/// Words of messages that lie on other words, or on the middle of a process.
+const COVERED: &str = "(() => { const boxes = [...document.querySelectorAll('.message:has(text) rect')].map(rect => rect.getBoundingClientRect()); \
+                       const over = (one, other) => one.left < other.right - 1 && other.left < one.right - 1 && one.top < other.bottom - 1 && other.top < one.bottom - 1; \
+                       const names = [...document.querySelectorAll('.process .id')].map(name => name.getBoundingClientRect()); \
+                       return [boxes.length, boxes.filter((box, n) => names.some(name => over(box, name)) || boxes.slice(0, n).some(other => over(box, other))).length]; })()";
+
+#[test]
+fn words_of_messages_lie_on_no_others_and_on_no_process() {
+    run(async {
+        let browser = Browser::start(Setting::default()).await;
+        // What moves would be measured on its way.
+        let still = json!({ "features": [{ "name": "prefers-reduced-motion", "value": "reduce" }] });
+        browser.chromium("Emulation.setEmulatedMedia", still).await;
+        let mut most = 0;
+        for (exhibit, step) in [("s0-bully-worst-case", 4), ("s4-yo-yo", 6), ("s1-ricart-agrawala", 1)] {
+            browser.open(&format!("e={exhibit}")).await;
+            for at in (0..8).map(|turn| 2 + turn * step) {
+                browser.open(&format!("e={exhibit}&at={at}")).await;
+                browser.until("document.querySelector('.network svg').clientWidth > 0").await;
+                let found = browser.ask(COVERED).await;
+                most = most.max(found[0].as_u64().expect("a number"));
+                assert_eq!(found[1], json!(0), "{exhibit} at {at}");
+            }
+        }
+        assert!(most >= 8, "{most}");
+        browser.close().await;
+    });
+}
+
+#[test]
+fn another_lock_with_a_name_is_chosen() {
+    run(async {
+        let browser = Browser::start(Setting::default()).await;
+        browser.open("e=s1-chang-roberts").await;
+        let text = "algorithm = 'lamport'\nprocesses = 3\nresources = ['orders', 'stock']\n[workload]\nentries = 1\n";
+        drop_file(&browser, "locks.toml", text).await;
+        browser.until("document.querySelector('[name=lock]')?.value === 'orders'").await;
+        choose(&browser, "lock", "stock").await;
+        browser.until("document.querySelector('.network .title').textContent.includes('stock')").await;
+        assert_quiet(&browser).await;
+        browser.close().await;
+    });
+}
+
 #[test]
 fn the_paper_is_pulled_and_an_event_under_the_pointer_shows_whom_it_reached() {
     run(async {
