@@ -55,6 +55,13 @@ pub(crate) fn grouped(command: Command) -> Command {
     ))
 }
 
+/// The first of the examples in a command's help that calls this command itself.
+pub(crate) fn example(command: &Command, name: &str) -> Option<String> {
+    let help = command.find_subcommand(name)?.get_after_help()?.to_string();
+    let call = format!("habemus {name} ");
+    help.lines().map(str::trim).find(|line| line.starts_with(&call)).map(str::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;

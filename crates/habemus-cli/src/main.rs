@@ -13,7 +13,9 @@ mod show;
 
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use owo_colors::OwoColorize;
 
 use crate::error::CliError;
 
@@ -125,18 +127,25 @@ fn main() -> ExitCode {
         let _ = output::print(help::FRONT_PAGE);
         return ExitCode::SUCCESS;
     }
-    let command = help::grouped(exit_codes::explain(Habemus::command()));
-    let parsed = command.try_get_matches().and_then(|matches| Habemus::from_arg_matches(&matches));
-    let command = match parsed {
+    let mut command = help::grouped(exit_codes::explain(Habemus::command()));
+    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    let parsed = parsed.and_then(|matches| Habemus::from_arg_matches(&matches));
+    let chosen = match parsed {
         Ok(habemus) => habemus.command,
         Err(error) => {
             // Help and version are no errors; clap knows where to print what.
             let code = if error.use_stderr() { 2 } else { 0 };
             let _ = error.print();
+            if error.kind() == ErrorKind::MissingRequiredArgument {
+                let example = std::env::args().nth(1).and_then(|name| help::example(&command, &name));
+                if let Some(example) = example {
+                    anstream::eprintln!("{} for example: {example}", " help:".cyan());
+                }
+            }
             return ExitCode::from(code);
         }
     };
-    let outcome = match command {
+    let outcome = match chosen {
         Command::List(list) => list.execute(),
         Command::Exercise(solve) => solve.execute(),
         Command::Run(run) => run.execute(),

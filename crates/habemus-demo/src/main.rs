@@ -14,6 +14,7 @@ mod teller;
 mod worker;
 mod workers;
 
+use std::io::Write;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
@@ -69,6 +70,13 @@ enum Role {
         /// Where the members are.
         members: Vec<String>,
     },
+    /// Become a member.
+    #[command(hide = true)]
+    Member {
+        /// What it is told.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
 }
 
 /// What went wrong, and with which code the program ends because of it.
@@ -102,13 +110,18 @@ async fn main() -> ExitCode {
     let care = if arguments.careless { Care::Careless } else { Care::Fenced };
     let keep = arguments.keep.then_some(browser);
     let done = match arguments.role {
-        Some(Role::Worker { name, resource, members }) => worker::work(&name, resource, &members).await,
+        Some(Role::Worker { name, resource, members }) => match scratch::end_with_the_story() {
+            Ok(()) => worker::work(&name, resource, &members).await,
+            Err(failed) => Err(failed),
+        },
+        Some(Role::Member { words }) => Err(members::become_member(&words)),
         None => story::tell(care, keep).await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failed) => {
-            eprintln!("habemus demo: {}", failed.why);
+            // Its terminal may be what has gone.
+            drop(writeln!(std::io::stderr(), "habemus demo: {}", failed.why));
             ExitCode::from(failed.code)
         }
     }

@@ -1,6 +1,7 @@
 //! The members of the service: real processes with real disks, on loopback.
 
 use std::net::{SocketAddr, TcpListener};
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use habemus_etcd::etcdserverpb::kv_client::KvClient;
 use tokio::process::{Child, Command};
 
 use crate::Failed;
-use crate::scratch::{Scratch, cannot_run, program};
+use crate::scratch::{self, Scratch, cannot_run, program};
 
 /// Whatever takes longer than this has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -39,6 +40,7 @@ pub(crate) struct Members(pub(crate) Vec<Member>);
 impl Members {
     /// Starts three on ports that are free.
     pub(crate) fn start(scratch: &Scratch) -> Result<Members, Failed> {
+        program("habemusd")?;
         let ports = free_ports(2 * NAMES.len())?;
         let (clients, peers) = ports.split_at(NAMES.len());
         let cluster: Vec<String> =
@@ -127,7 +129,9 @@ async fn write(member: &Client) -> bool {
 impl Member {
     /// Starts it, or starts it again.
     pub(crate) fn start(&mut self) -> Result<(), Failed> {
-        let mut command = Command::new(program("habemusd"));
+        let own = std::env::current_exe().map_err(|error| cannot_run("a member", &error))?;
+        let mut command = Command::new(own);
+        command.args(["member", "--"]);
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("HABEMUS_")) {
             command.env_remove(name);
         }
@@ -136,8 +140,16 @@ impl Member {
         // What the terminal sends is for the one who tells the story.
         command.process_group(0).kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        self.child = Some(command.spawn().map_err(|error| cannot_run("habemusd", &error))?);
+        self.child = Some(command.spawn().map_err(|error| cannot_run("a member", &error))?);
         Ok(())
+    }
+}
+
+/// Becomes a member that does not outlive the story; comes back only if that cannot be.
+pub(crate) fn become_member(words: &[String]) -> Failed {
+    match scratch::end_with_the_story().and_then(|()| program("habemusd")) {
+        Ok(habemusd) => cannot_run("habemusd", &std::process::Command::new(habemusd).args(words).exec()),
+        Err(failed) => failed,
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Broken {
 pub(crate) async fn play(scratch: &Scratch) -> Result<Broken, Failed> {
     let file = scratch.join("without-tokens.toml");
     std::fs::write(&file, WITHOUT_TOKENS).map_err(|error| Failed::missing(error.to_string()))?;
-    let mut command = Command::new(program("habemus"));
+    let mut command = Command::new(program("habemus")?);
     command.arg("run").arg(&file).arg("--json").stdin(Stdio::null()).kill_on_drop(true);
     let output = command.output().await.map_err(|error| cannot_run("habemus", &error))?;
     let said = String::from_utf8_lossy(&output.stderr);

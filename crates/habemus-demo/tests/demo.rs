@@ -3,7 +3,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -94,6 +95,69 @@ fn whoever_looks_at_no_token_loses_a_write_and_the_verdicts_and_the_exit_code_sa
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("accepted") && said.contains("✗ nothing is lost"), "{said}");
+}
+
+/// Waits until nobody of a story is left.
+fn until_nobody_is_left(said: &str) {
+    let mut left = left_behind(said);
+    for _ in 0..1000 {
+        if left.is_empty() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        left = left_behind(said);
+    }
+    panic!("{left:?} go on");
+}
+
+/// Starts the demo, and reads it up to this word.
+fn started(until: &str) -> (Child, BufReader<ChildStdout>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_habemus-demo"));
+    command
+        .env_remove("HABEMUS_ENDPOINTS")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it was built");
+    let mut reader = BufReader::new(child.stdout.take().expect("it is a pipe"));
+    let mut said = String::new();
+    while !said.contains(until) {
+        assert_ne!(reader.read_line(&mut said).expect("it is text"), 0, "{until} was never said:\n{said}");
+    }
+    (child, reader, said)
+}
+
+#[test]
+fn nobody_outlives_a_demo_that_is_killed() {
+    build();
+    let (mut child, _reader, said) = started("kill -STOP");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    until_nobody_is_left(&said);
+    let own = std::env::temp_dir().join(format!("habemus-demo-{}", child.id()));
+    std::fs::remove_dir_all(&own).expect("a process that is killed cannot remove its directory");
+}
+
+#[test]
+fn a_terminal_that_is_closed_is_an_interrupt() {
+    build();
+    let (mut child, reader, said) = started("fail-over");
+    drop((reader, child.stderr.take()));
+    kill_process(Pid::from_child(&child), Signal::HUP).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(3), "nobody is there to read why");
+    assert_eq!(left_behind(&said), [""; 0]);
+}
+
+#[test]
+fn a_program_that_is_missing_is_named_at_once() {
+    let empty = Path::new(env!("CARGO_TARGET_TMPDIR")).join("alone");
+    std::fs::create_dir_all(&empty).expect("a directory can be made");
+    let alone = empty.join("habemus-demo");
+    std::fs::copy(env!("CARGO_BIN_EXE_habemus-demo"), &alone).expect("it can be copied");
+    let output = Command::new(&alone).env("PATH", &empty).output().expect("it was copied");
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{complained}");
+    assert!(complained.contains("cannot run habemusd: there is none"), "{complained}");
 }
 
 /// The demo with `--keep` and what it has said up to this word; the rest goes on being read.

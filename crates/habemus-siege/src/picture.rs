@@ -8,9 +8,27 @@ use crate::holder::Trial;
 use crate::report::{Siege, quantile};
 
 const WIDTH: f64 = 1000.0;
-const BLUE: &str = "#0072b2";
-const ORANGE: &str = "#d55e00";
-const GREEN: &str = "#009e73";
+const BLUE: &str = "blue";
+const ORANGE: &str = "orange";
+const GREEN: &str = "green";
+/// What is only there to be measured against.
+const GRID: &str = "grid";
+/// The line of somebody who does nothing.
+const LANE: &str = "lane";
+
+/// The colours of the project's other pictures, by day and by night.
+const STYLE: &str = "<style>
+text{fill:#1b2129}.ground{fill:#fff}
+.stroke{fill:none}.blue{fill:#0072b2}.orange{fill:#d1490c}.green{fill:#009e73}.lane{fill:#7d8893}
+.stroke.blue{fill:none;stroke:#0072b2}.stroke.orange{fill:none;stroke:#d1490c}.stroke.green{fill:none;stroke:#009e73}
+.stroke.grid{stroke:#e3e7eb}.stroke.lane{fill:none;stroke:#7d8893}
+@media (prefers-color-scheme:dark){
+text{fill:#a3aeb9}.ground{fill:#14181d}
+.blue{fill:#6cc0f5}.orange{fill:#ff8a4f}.green{fill:#4fd3a8}.lane{fill:#8a95a1}
+.stroke.blue{stroke:#6cc0f5}.stroke.orange{stroke:#ff8a4f}.stroke.green{stroke:#4fd3a8}
+.stroke.grid{stroke:#2a3138}.stroke.lane{stroke:#8a95a1}
+}
+</style>";
 
 /// A picture under way.
 struct Picture(String);
@@ -18,8 +36,9 @@ struct Picture(String);
 impl Picture {
     fn new(height: f64) -> Picture {
         Picture(format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
-             font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
+             viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"11\">\n{STYLE}\n\
+             <rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n"
         ))
     }
 
@@ -36,7 +55,7 @@ impl Picture {
         let wide = (x.1 - x.0).max(1.0);
         let title = title.replace('&', "&amp;").replace('<', "&lt;");
         self.add(&format!(
-            "<rect x=\"{:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"{height:.1}\" fill=\"{colour}\" \
+            "<rect x=\"{:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"{height:.1}\" class=\"{colour}\" \
              opacity=\"0.3\"><title>{title}</title></rect>",
             x.0
         ));
@@ -44,7 +63,7 @@ impl Picture {
 
     fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str) {
         self.add(&format!(
-            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\"/>",
+            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" class=\"stroke {colour}\"/>",
             from.0, from.1, to.0, to.1
         ));
     }
@@ -52,12 +71,12 @@ impl Picture {
     fn curve(&mut self, points: &[(f64, f64)], colour: &str) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let points = points.join(" ");
-        self.add(&format!("<polyline points=\"{points}\" fill=\"none\" stroke=\"{colour}\"/>"));
+        self.add(&format!("<polyline points=\"{points}\" class=\"stroke {colour}\"/>"));
     }
 
     fn dot(&mut self, x: f64, y: f64, colour: &str) {
         self.add(&format!(
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{colour}\" opacity=\"0.7\"/>"
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" class=\"{colour}\" opacity=\"0.7\"/>"
         ));
     }
 
@@ -84,6 +103,14 @@ const TENS: [(u64, &str); 5] = [
     (10_000_000, "10 s"),
     (100_000_000, "100 s"),
 ];
+
+/// How far apart the marks on a line of so many seconds stand: 1, 2 or 5, times a power of ten, so that there are at most ten.
+fn round_step(seconds: u64) -> usize {
+    let tens = (0..).map(|exponent| 10_u64.pow(exponent));
+    let mut steps = tens.flat_map(|ten| [ten, 2 * ten, 5 * ten]);
+    let step = steps.find(|step| seconds / step < 11).unwrap_or(1);
+    usize::try_from(step).unwrap_or(usize::MAX)
+}
 
 /// Writes in each tenth of a second, how long the slowest took, and below what was done when.
 pub(crate) fn course(siege: &Siege) -> String {
@@ -121,7 +148,7 @@ pub(crate) fn course(siege: &Siege) -> String {
     picture.anchored(left - 8.0, top + height, "end", "0");
     for (at, name) in &TENS[..4] {
         let y = by_tens(*at, second_panel + height, second_panel - height / 3.0);
-        picture.line((left, y), (WIDTH - 20.0, y), "#dddddd");
+        picture.line((left, y), (WIDTH - 20.0, y), GRID);
         picture.anchored(left - 8.0, y + 4.0, "end", name);
     }
     for (tenth, (_, slowest)) in &tenths {
@@ -132,9 +159,9 @@ pub(crate) fn course(siege: &Siege) -> String {
     for (row, kind) in kinds.iter().enumerate() {
         picture.anchored(left - 8.0, rows + 16.0 * row as f64 + 10.0, "end", kind);
     }
-    let step = (end / 10_000_000).max(1);
-    for second in (0..=end / 1_000_000).step_by(usize::try_from(step).unwrap_or(1)) {
-        picture.text(x(second * 1_000_000), rows + 16.0 * kinds.len() as f64 + 14.0, &format!("{second} s"));
+    let below = rows + 16.0 * kinds.len() as f64 + 14.0;
+    for second in (0..=end / 1_000_000).step_by(round_step(end / 1_000_000)) {
+        picture.anchored(x(second * 1_000_000), below, "middle", &format!("{second} s"));
     }
     picture.end()
 }
@@ -155,7 +182,7 @@ pub(crate) fn outages(sieges: &[Siege]) -> String {
     }
     for (at, name) in TENS {
         let x = by_tens(at, left, WIDTH - 40.0);
-        picture.line((x, top - 8.0), (x, bottom), "#dddddd");
+        picture.line((x, top - 8.0), (x, bottom), GRID);
         picture.anchored(x, bottom + 16.0, "middle", name);
     }
     for (row, kind) in kinds.iter().enumerate() {
@@ -184,10 +211,10 @@ pub(crate) fn paused(siege: &Siege, trial: &Trial) -> String {
     let lanes = [(70.0, "first holder"), (130.0, siege.name), (190.0, "second holder")];
     for (y, name) in lanes {
         picture.anchored(140.0, y + 4.0, "end", name);
-        picture.line((150.0, y), (WIDTH - 40.0, y), "#999999");
+        picture.line((150.0, y), (WIDTH - 40.0, y), LANE);
     }
     picture.bar((x(trial.inside), x(trial.stopped)), 60.0, 20.0, BLUE, "inside");
-    picture.bar((x(trial.stopped), x(trial.continued)), 60.0, 20.0, "#999999", "stands still");
+    picture.bar((x(trial.stopped), x(trial.continued)), 60.0, 20.0, LANE, "stands still");
     picture.bar((x(trial.continued), x(trial.done)), 60.0, 20.0, ORANGE, "goes on");
     picture.bar((x(trial.second), x(end)), 180.0, 20.0, GREEN, "inside");
     picture.text(x(trial.inside), 52.0, "inside, then stopped: it believes to hold the lock all along");
@@ -200,4 +227,15 @@ pub(crate) fn paused(siege: &Siege, trial: &Trial) -> String {
     let late = if trial.overwritten { "late write, accepted" } else { "late write: none, or refused" };
     picture.anchored(x(trial.done), 150.0, "end", late);
     picture.end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_round_and_at_most_eleven() {
+        let steps = [0, 10, 11, 65, 130, 1_000, 86_400].map(round_step);
+        assert_eq!(steps, [1, 1, 2, 10, 20, 100, 10_000]);
+    }
 }

@@ -463,3 +463,18 @@ fn by_the_letter_nobody_remembers_that_it_takes_part_in_chang_and_roberts_electi
         assert!(text.contains(&format!("messages        {messages}")), "{text}");
     }
 }
+
+#[test]
+fn who_forgets_what_a_command_needs_is_shown_a_call_that_works() {
+    for (name, example) in [
+        ("run", "habemus run chang-roberts"),
+        ("cluster", "habemus cluster bully"),
+        ("draw", "habemus draw bully.jsonl"),
+        ("compare", "habemus compare bully chang-roberts"),
+    ] {
+        let output = habemus(&[name]);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(&format!(" help: for example: {example}")), "{said}");
+    }
+}

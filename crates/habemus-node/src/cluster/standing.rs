@@ -96,9 +96,10 @@ impl fmt::Display for Standing {
             }
             Standing::NoElectionYet => f.write_str("no election is over yet: wait leader"),
             Standing::NoQuorum { together, needed, all } => {
+                let are = if *needed == 1 { "is" } else { "are" };
                 write!(
                     f,
-                    "no quorum: {together} of {all} nodes can talk to each other, and {needed} are needed"
+                    "no quorum: {together} of {all} nodes can talk to each other, and {needed} {are} needed"
                 )
             }
             Standing::Undecided(minds) => {

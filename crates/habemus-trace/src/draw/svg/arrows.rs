@@ -15,7 +15,7 @@ use crate::draw::words;
 /// The size of the letters on an arrow.
 const LETTERS: f64 = 12.0;
 /// The longest label that is written out.
-const LONGEST: usize = 26;
+const LONGEST: usize = 32;
 /// So many kinds of messages have a colour of their own.
 pub(super) const COLORS: usize = 5;
 
