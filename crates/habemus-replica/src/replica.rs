@@ -163,9 +163,9 @@ impl Replica {
         self.replicated.members.iter().map(|(id, member)| (*id, member))
     }
 
-    /// Whether this one belonged to the cluster once, and was removed.
-    pub fn was_removed(&self, id: MemberId) -> bool {
-        self.replicated.removed.contains(&id)
+    /// Who belonged to the cluster once, and was removed.
+    pub fn removed(&self) -> &BTreeSet<MemberId> {
+        &self.replicated.removed
     }
 
     /// The index of the last entry that was applied here.

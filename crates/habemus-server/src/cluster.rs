@@ -83,6 +83,8 @@ impl Cluster {
                 Ok(()) => break,
                 // Nobody comes back, so it is no matter who has removed it.
                 Err(Refused::Unanswered(_)) if self.has_gone(&change).await? => break,
+                // The others have told this member what it does not find in its own log.
+                Err(Refused::Removed) if change == Change::Remove(self.handle.member()) => break,
                 Err(Refused::Unanswered(Unanswered::Unknown)) if !is_last && is_removal(&change) => {
                     tokio::time::sleep(PAUSE).await;
                 }
@@ -100,7 +102,10 @@ impl Cluster {
                 Err(refused) => return Err(refused.into()),
             }
         }
-        let (members, header) = self.members(Freshness::Local).await?;
+        let (mut members, header) = self.members(Freshness::Local).await?;
+        if is_removal(&change) {
+            members.retain(|(id, _)| *id != change.member());
+        }
         Ok((members.into_iter().map(|member| self.to_wire(member)).collect(), header))
     }
 }

@@ -55,6 +55,8 @@ pub(crate) enum Input {
     Offer(StoredSnapshot),
     /// Somebody else shall lead.
     MoveLeader(MemberId),
+    /// This member was removed, and does nothing more.
+    Leave(oneshot::Sender<()>),
 }
 
 /// What a client wants with the store.
@@ -102,6 +104,8 @@ pub(crate) struct Engine {
     compacting: Option<RequestId>,
     ages: Ages,
     chronicle: Chronicle,
+    /// This member was removed, and does nothing more.
+    has_left: bool,
     /// Whose connection broke, since somebody leads or nobody does.
     broke: Option<MemberId>,
     wakers: Wakers,
@@ -133,6 +137,7 @@ impl Engine {
             reading: BTreeMap::new(),
             compacting: None,
             ages: Ages::default(),
+            has_left: false,
             broke: None,
             wakers: Wakers::default(),
             waiting: BTreeMap::new(),
@@ -220,6 +225,9 @@ impl Engine {
 
     fn on_input(&mut self, input: Input) {
         match input {
+            Input::Propose(_, answer) if self.has_left => answer_to(answer, Err(Refused::Removed)),
+            Input::Change(_, answer) if self.has_left => answer_to(answer, Err(Refused::Removed)),
+            Input::Read(look) if self.has_left => look(Err(Refused::Removed)),
             Input::Propose(command, answer) => self.on_propose(command, answer),
             Input::Read(look) => {
                 let request = self.number();
@@ -248,6 +256,24 @@ impl Engine {
             Input::Persisted(number) => self.replica.persisted(number),
             Input::Offer(snapshot) => self.replica.offer(&snapshot),
             Input::MoveLeader(to) => self.replica.transfer_leadership(to),
+            Input::Leave(answer) => {
+                self.leave();
+                answer_to(answer, ());
+            }
+        }
+    }
+
+    /// Answers whoever waits: nobody learns here any more what becomes of anything.
+    fn leave(&mut self) {
+        self.has_left = true;
+        for (_, (_, answer)) in std::mem::take(&mut self.proposed) {
+            answer_to(answer, Err(Refused::Removed));
+        }
+        for (_, answer) in std::mem::take(&mut self.changing) {
+            answer_to(answer, Err(Refused::Removed));
+        }
+        for (_, look) in std::mem::take(&mut self.reading) {
+            look(Err(Refused::Removed));
         }
     }
 
@@ -317,6 +343,7 @@ impl Engine {
             Effect::Changed { request, change } => {
                 log_change(&change);
                 self.peers.follow(self.replica.members());
+                self.peers.dismiss(self.replica.removed());
                 if change == Change::Remove(self.replica.id()) {
                     self.peers.leave();
                 }
@@ -400,6 +427,7 @@ impl Engine {
             }
         }
         self.peers.follow(self.replica.members());
+        self.peers.dismiss(self.replica.removed());
     }
 }
 

@@ -145,13 +145,23 @@ impl Handle {
         answered.await.unwrap_or(Err(Refused::Stopping))
     }
 
+    /// This member was removed: whoever waits for it is told.
+    pub(crate) async fn leave(&self) {
+        let (answer, answered) = oneshot::channel();
+        // If the engine has ended, nobody waits any more.
+        if self.tell(Input::Leave(answer)).await.is_ok() {
+            drop(answered.await);
+        }
+    }
+
     pub(crate) async fn tell(&self, input: Input) -> Result<(), Refused> {
         let way = match &input {
             Input::Peer(..)
             | Input::Gone(_)
             | Input::Persisted(_)
             | Input::Offer(_)
-            | Input::MoveLeader(_) => &self.ways.urgent,
+            | Input::MoveLeader(_)
+            | Input::Leave(_) => &self.ways.urgent,
             Input::Propose(command, _) if command.is_renewal() => &self.ways.renewals,
             _ => &self.ways.clients,
         };

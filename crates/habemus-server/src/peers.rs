@@ -4,8 +4,9 @@
 //! the other only hears. Whoever is not who it says it is, or has lost what it confirmed, is refused and told
 //! why.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -162,6 +163,7 @@ pub(crate) struct Peers {
     told: Told,
     tls: Keeper,
     fatal: mpsc::Sender<End>,
+    removed: watch::Sender<BTreeSet<MemberId>>,
     queues: BTreeMap<MemberId, (String, mpsc::Sender<PeerMessage>)>,
 }
 
@@ -174,10 +176,34 @@ pub(crate) enum End {
     Refused(String),
 }
 
+impl End {
+    /// What the member says last.
+    pub(crate) fn why(self) -> String {
+        match self {
+            End::Removed => Refusal::Removed.to_string(),
+            End::Refused(why) => why,
+        }
+    }
+}
+
 impl Peers {
-    /// What makes it impossible to go on is told to `fatal`.
-    pub(crate) fn new(told: Told, tls: Keeper, fatal: mpsc::Sender<End>) -> Peers {
-        Peers { told, tls, fatal, queues: BTreeMap::new() }
+    /// What makes it impossible to go on is told to `fatal`, and whoever is not heard any more to `removed`.
+    pub(crate) fn new(
+        told: Told,
+        tls: Keeper,
+        fatal: mpsc::Sender<End>,
+        removed: watch::Sender<BTreeSet<MemberId>>,
+    ) -> Peers {
+        Peers { told, tls, fatal, removed, queues: BTreeMap::new() }
+    }
+
+    /// Hears nobody any more who was removed.
+    pub(crate) fn dismiss(&self, removed: &BTreeSet<MemberId>) {
+        self.removed.send_if_modified(|known| {
+            let is_news = known != removed;
+            known.clone_from(removed);
+            is_news
+        });
     }
 
     /// Makes connections to new members, and ends those to members that went or moved.
@@ -282,8 +308,12 @@ async fn speak(
                 }
             }
             Some((_, Reply::Refused(why))) if why.is_final() => {
+                let end = match why {
+                    Refusal::Removed => End::Removed,
+                    _ => End::Refused(format!("refused by the member at {address}: {why}")),
+                };
                 // Whoever does not listen is stopping already.
-                drop(fatal.send(End::Refused(format!("refused by the member at {address}: {why}"))).await);
+                drop(fatal.send(end).await);
                 return;
             }
             Some((_, Reply::Refused(why))) if told != Some(why) => {
@@ -366,6 +396,7 @@ struct Ear {
     cluster: u64,
     me: MemberId,
     others: Arc<Others>,
+    removed: watch::Receiver<BTreeSet<MemberId>>,
     handle: Handle,
 }
 
@@ -375,9 +406,10 @@ pub(crate) async fn listen(
     face: Face,
     tls: Keeper,
     others: Arc<Others>,
+    removed: watch::Receiver<BTreeSet<MemberId>>,
     handle: Handle,
 ) {
-    let ear = Arc::new(Ear { tls, cluster: face.cluster, me: face.me, others, handle });
+    let ear = Arc::new(Ear { tls, cluster: face.cluster, me: face.me, others, removed, handle });
     loop {
         match listener.accept().await {
             Ok((stream, _)) => drop(tokio::spawn(Arc::clone(&ear).hear(stream))),
@@ -396,7 +428,7 @@ impl Ear {
             Opening::WhoAmI { address } => (None, self.find(address).await?),
             Opening::HowAreYou { cluster, to } => (None, self.tell_of_itself(cluster, to).await?),
             Opening::Hello { form, cluster, from, to, life } => {
-                let refused = self.look_at(form, cluster, from, to, life).await?;
+                let refused = self.look_at(form, cluster, from, to, life);
                 (Some(from), refused.map_or(Reply::Welcome, Reply::Refused))
             }
         };
@@ -408,10 +440,17 @@ impl Ear {
         over
     }
 
-    /// Takes what a member says who was let in.
+    /// Takes what a member says who was let in, until it is removed: it may not have heard of that, and is told when it
+    /// connects again.
     async fn take(self: &Arc<Ear>, from: MemberId, mut connection: Connection) -> Option<()> {
         let mut receiving = Receiving::default();
-        while let Some(Ok(frame)) = connection.next().await {
+        let mut removed = self.removed.clone();
+        let mut dismissed = pin!(removed.wait_for(|removed| removed.contains(&from)));
+        loop {
+            let frame = tokio::select! {
+                frame = connection.next() => frame?.ok()?,
+                _ = &mut dismissed => return None,
+            };
             let Some(message) = receiving.take(frame.freeze()).ok()? else { continue };
             match postcard::from_bytes(&message).ok()? {
                 Saying::Message(message) => self.handle.tell(Input::Peer(from, message)).await.ok()?,
@@ -422,7 +461,6 @@ impl Ear {
                 }
             }
         }
-        None
     }
 
     async fn admit(&self, stream: TcpStream) -> Option<Stream> {
@@ -439,31 +477,23 @@ impl Ear {
     }
 
     /// Why somebody is not let in, if it is not.
-    async fn look_at(
-        &self,
-        form: u32,
-        cluster: u64,
-        from: MemberId,
-        to: MemberId,
-        life: Life,
-    ) -> Option<Option<Refusal>> {
+    fn look_at(&self, form: u32, cluster: u64, from: MemberId, to: MemberId, life: Life) -> Option<Refusal> {
         if form != FORM {
-            return Some(Some(Refusal::Form(FORM)));
+            return Some(Refusal::Form(FORM));
         }
         if cluster != self.cluster {
-            return Some(Some(Refusal::Cluster(self.cluster)));
+            return Some(Refusal::Cluster(self.cluster));
         }
         if to != self.me || from == self.me {
-            return Some(Some(Refusal::Member(self.me)));
+            return Some(Refusal::Member(self.me));
         }
-        let look = move |view: &View<'_>| view.replica.was_removed(from);
-        if self.handle.look(Freshness::Local, look).await.ok()? {
-            return Some(Some(Refusal::Removed));
+        if self.removed.borrow().contains(&from) {
+            return Some(Refusal::Removed);
         }
-        Some(self.others.meet(from, life).err().map(|bad| match bad {
+        self.others.meet(from, life).err().map(|bad| match bad {
             BadDisk::Other => Refusal::OtherDisk,
             BadDisk::Older => Refusal::OlderDisk,
-        }))
+        })
     }
 
     /// What this member remembers of elections.

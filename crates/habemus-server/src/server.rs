@@ -76,6 +76,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
     let (fatal, ended) = mpsc::channel(1);
     let (inputs, taken) = mpsc::channel(INPUTS);
     let (roles, role) = watch::channel(replica.role());
+    let (dismisses, removed) = watch::channel(replica.removed().clone());
     let (urgent, first) = mpsc::channel(INPUTS);
     let (renewals, renewed) = mpsc::channel(INPUTS);
     let ways = Ways { clients: inputs, renewals, urgent: urgent.clone() };
@@ -85,11 +86,12 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
             Some(address) => listen(address).await?,
             None => listen(identity.peer.to_string()).await?,
         };
-        tokio::spawn(peers::listen(listener, face, keeper.clone(), Arc::clone(&others), handle.clone()));
+        let (keeper, others) = (keeper.clone(), Arc::clone(&others));
+        tokio::spawn(peers::listen(listener, face, keeper, others, removed, handle.clone()));
     }
     tokio::spawn(reread_when_told([tls.clone(), keeper.clone()]));
     let admin = Admin::new(handle.clone(), face.cluster, keeper.clone(), tls.is_some());
-    let mut connections = Peers::new(Told { face, extent, others }, keeper, fatal);
+    let mut connections = Peers::new(Told { face, extent, others }, keeper, fatal, dismisses);
     let contacts = contacts.iter().map(|(id, member)| (*id, member));
     connections.follow(replica.members().chain(contacts));
     let metrics = Metrics::default();
@@ -272,14 +274,15 @@ async fn answer(
     };
     match &why {
         Ok(()) => hand_over(&handle).await,
-        Err(End::Removed) => {}
-        Err(End::Refused(why)) => return Err(why.clone()),
+        // What it is still asked for it cannot do, and says so.
+        Err(End::Removed) => handle.leave().await,
+        Err(End::Refused(_)) => return why.map_err(End::why),
     }
     stops.send_replace(true);
     // Whoever still watches would keep the member for ever; nothing that was answered is lost.
     drop(timeout(FAREWELL, served).await);
     tracing::info!("stops");
-    why.map_err(|_| "this member was removed from the cluster".to_owned())
+    why.map_err(End::why)
 }
 
 /// What makes a member stop.

@@ -15,6 +15,8 @@ pub(crate) enum Refused {
     NoSpace,
     /// The server is stopping.
     Stopping,
+    /// This member was removed from the cluster.
+    Removed,
 }
 
 impl From<Refused> for Status {
@@ -32,6 +34,7 @@ impl From<Refused> for Status {
                 (Code::FailedPrecondition, "etcdserver: unhealthy cluster")
             }
             Refused::NoSpace => (Code::ResourceExhausted, "etcdserver: mvcc: database space exceeded"),
+            Refused::Removed => (Code::Unavailable, "etcdserver: this member was removed from the cluster"),
             Refused::Stopping => (Code::Unavailable, "etcdserver: server stopped"),
         };
         Status::new(code, text)

@@ -55,7 +55,7 @@ impl From<Refused> for Refusal {
             Refused::Unanswered(Unanswered::Overloaded) => ErrorCode::Overloaded,
             Refused::Unanswered(Unanswered::Unchangeable) => ErrorCode::Internal,
             Refused::NoSpace => ErrorCode::NoSpace,
-            Refused::Stopping => ErrorCode::Stopping,
+            Refused::Stopping | Refused::Removed => ErrorCode::Stopping,
         })
     }
 }

@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use habemus_etcd::etcdserverpb::cluster_client::ClusterClient;
+use habemus_etcd::etcdserverpb::kv_client::KvClient;
 use habemus_etcd::etcdserverpb::maintenance_client::MaintenanceClient;
 use habemus_etcd::etcdserverpb::{
     Member, MemberAddRequest, MemberListRequest, MemberPromoteRequest, MemberRemoveRequest,
-    MoveLeaderRequest, StatusRequest, StatusResponse,
+    MoveLeaderRequest, RangeRequest, StatusRequest, StatusResponse,
 };
 use habemus_etcd::v3lockpb::lock_client::LockClient;
 use habemus_etcd::v3lockpb::{LockRequest, UnlockRequest};
 use habemus_journal::{Extent, Files, Journal, Limits};
 use tonic::{Code, Status};
 
+use crate::proxy::Proxy;
 use crate::support::{Directory, Running, fails, get, put};
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
@@ -45,14 +47,19 @@ impl Trio {
     }
 
     fn at(addresses: &[String], more: &'static [&'static str]) -> Trio {
-        let cluster: Vec<String> =
-            NAMES.iter().zip(addresses).map(|(name, address)| format!("{name}={address}")).collect();
-        let (directory, cluster) = (Directory::new(), cluster.join(","));
-        let mut trio = Trio { directory, cluster, members: [None, None, None], more };
+        let mut trio = Trio::of(addresses, more);
         for index in 0..3 {
             trio.start_one(index);
         }
         trio
+    }
+
+    /// None of them is up yet.
+    fn of(addresses: &[String], more: &'static [&'static str]) -> Trio {
+        let cluster: Vec<String> =
+            NAMES.iter().zip(addresses).map(|(name, address)| format!("{name}={address}")).collect();
+        let (directory, cluster) = (Directory::new(), cluster.join(","));
+        Trio { directory, cluster, members: [None, None, None], more }
     }
 
     fn data(&self, index: usize) -> PathBuf {
@@ -436,6 +443,44 @@ async fn a_leader_is_removed_through_any_member() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_does_not_hear_that_it_was_removed_is_told_and_answers_before_it_stops() {
+    // What is said to a member goes through a network of its own.
+    let listen = free_addresses(3);
+    let ways: Vec<Proxy> = listen.iter().map(|address| Proxy::to(address)).collect();
+    let addresses: Vec<String> = ways.iter().map(|way| way.address().to_owned()).collect();
+    let mut trio = Trio::of(&addresses, &[]);
+    for (index, address) in listen.iter().enumerate() {
+        let arguments = [&trio.arguments(index)[..], &["--listen-peer", address]].concat();
+        trio.members[index] = Some(Running::start(&trio.data(index), &arguments));
+    }
+    let leader = trio.leader().await;
+    let deaf = (leader + 1) % 3;
+    let id = trio.status(deaf).await.header.expect("answers have headers").member_id;
+    ways[deaf].silence();
+    // It cannot answer, for nobody confirms anything to it.
+    let mut client = KvClient::new(trio.member(deaf).channel().await);
+    let read = RangeRequest { key: "a".into(), ..Default::default() };
+    let unread = client.range(read.clone()).await.expect_err("it hears nothing");
+    assert_eq!(unread.message(), "etcdserver: no leader");
+    let waits = tokio::spawn(async move {
+        loop {
+            let refused = client.range(read.clone()).await.expect_err("it hears nothing");
+            if refused.message() != "etcdserver: no leader" {
+                return refused;
+            }
+        }
+    });
+    let mut client = ClusterClient::new(trio.member(leader).channel().await);
+    client.member_remove(MemberRemoveRequest { id }).await.expect("it can be removed");
+    assert_eq!(trio.take(deaf).wait(), Some(1), "it was told on the connection on which it speaks");
+    let told = waits.await.expect("it ends");
+    assert_eq!(
+        (told.code(), told.message()),
+        (Code::Unavailable, "etcdserver: this member was removed from the cluster")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_majority_nothing_is_taken_and_nothing_is_read() {
     let mut trio = Trio::start();
     let leader = trio.leader().await;
@@ -445,7 +490,6 @@ async fn without_a_majority_nothing_is_taken_and_nothing_is_read() {
     let channel = trio.member(leader).channel().await;
     let refused = put(&channel, "a", "2").await.expect_err("it is alone");
     assert_eq!(refused.code(), Code::Unavailable, "{refused}");
-    use habemus_etcd::etcdserverpb::{RangeRequest, kv_client::KvClient};
     let read = |serializable| RangeRequest { key: "a".into(), serializable, ..Default::default() };
     let mut client = KvClient::new(channel);
     let unread = client.range(read(false)).await.expect_err("nobody confirms that it leads");

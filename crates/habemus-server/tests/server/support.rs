@@ -134,7 +134,7 @@ impl Running {
             if let Some(status) = self.child.try_wait().expect("it is ours") {
                 return status.code();
             }
-            assert!(Instant::now() < deadline, "it does not end");
+            assert!(Instant::now() < deadline, "it does not end, but says {:#?}", self.said);
             std::thread::sleep(Duration::from_millis(5));
         }
     }
