@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! mutation/run list [PATH...]     what can be changed
-//! mutation/run check              whether the list of equivalent mutants is about sources that are there
+//! mutation/run check              whether there is what the list of equivalent mutants is about, and what is built
 //! mutation/run try [PATH...]      who survives checker and unit tests
 //! ```
 //!
@@ -62,6 +62,8 @@ pub fn equivalent(root: &Path) -> Result<Vec<(String, String)>, String> {
 }
 
 fn check(root: &Path, work: &Work) -> Result<ExitCode, String> {
+    // The copy in which mutants are built must still be a workspace.
+    work.check_copy(root, &root.join("target/mutation"))?;
     let mut code = ExitCode::SUCCESS;
     for (key, _) in equivalent(root)? {
         if work.mutants().all(|mutant| mutant.key() != key) {

@@ -96,11 +96,25 @@ impl Work {
         Err("there is no end of what does not compile".to_owned())
     }
 
+    /// Copies the workspace and asks cargo whether it is one.
+    pub fn check_copy(&self, root: &Path, copy: &Path) -> Result<(), String> {
+        self.copy_workspace(root, copy).map_err(|why| format!("the copy fails: {why}"))?;
+        let output = Command::new("cargo")
+            .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
+            .current_dir(copy)
+            .output()
+            .map_err(|why| why.to_string())?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        output.status.success().then_some(()).ok_or(said)
+    }
+
     fn copy_workspace(&self, root: &Path, copy: &Path) -> std::io::Result<()> {
         std::fs::create_dir_all(copy)?;
-        for file in ["Cargo.toml", "Cargo.lock", "README.md"] {
-            write_if_new(&copy.join(file), std::fs::read_to_string(root.join(file))?.as_bytes())?;
+        for file in ["Cargo.lock", "README.md"] {
+            write_if_new(&copy.join(file), &std::fs::read(root.join(file))?)?;
         }
+        let workspace = of_crates_alone(&std::fs::read_to_string(root.join("Cargo.toml"))?);
+        write_if_new(&copy.join("Cargo.toml"), workspace.as_bytes())?;
         let woven: Vec<PathBuf> =
             self.sources.iter().map(|source| copy.join(CORE).join(&source.file)).collect();
         let library = copy.join(CORE).join("lib.rs");
@@ -236,6 +250,13 @@ fn copy_folder(from: &Path, to: &Path, is_woven: &dyn Fn(&Path) -> bool) -> std:
         }
     }
     Ok(())
+}
+
+/// The workspace without members that are not copied.
+fn of_crates_alone(workspace: &str) -> String {
+    let (before, members) = workspace.split_once("members = [").unwrap_or((workspace, ""));
+    let (_, after) = members.split_once(']').unwrap_or(("", members));
+    format!("{before}members = [\"crates/*\"]{after}")
 }
 
 /// What is as it was is not compiled again.
