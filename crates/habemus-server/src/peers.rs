@@ -16,7 +16,7 @@ use habemus_replica::{Member, MemberId, PeerMessage};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_rustls::TlsStream;
 use tokio_util::codec::{Framed, LengthDelimitedCodec};
@@ -32,6 +32,10 @@ use crate::tls::Tls;
 
 /// What members say first is no longer than this.
 const MAX_OPENING: usize = 1 << 16;
+
+/// So many may stand at the door who have not said yet who they are. Whoever comes then is turned away, and comes again if it is
+/// a member: else strangers could take all the files that a process may open.
+const STRANGERS: usize = 256;
 
 /// So many messages wait for a member that is slow or away; what is more is dropped, and sent again by the
 /// engine.
@@ -378,9 +382,14 @@ pub(crate) async fn listen(
     handle: Handle,
 ) {
     let ear = Arc::new(Ear { tls, cluster: face.cluster, me: face.me, others, handle });
+    let door = Arc::new(Semaphore::new(STRANGERS));
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => drop(tokio::spawn(Arc::clone(&ear).hear(stream))),
+            Ok((stream, _)) => {
+                if let Ok(place) = Arc::clone(&door).try_acquire_owned() {
+                    drop(tokio::spawn(Arc::clone(&ear).hear(stream, place)));
+                }
+            }
             // Too many files are open, say: that may pass.
             Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
         }
@@ -389,7 +398,7 @@ pub(crate) async fn listen(
 
 impl Ear {
     /// Takes what a member says until the connection ends.
-    async fn hear(self: Arc<Ear>, stream: TcpStream) -> Option<()> {
+    async fn hear(self: Arc<Ear>, stream: TcpStream, place: OwnedSemaphorePermit) -> Option<()> {
         let mut connection = framed(tokio::time::timeout(PATIENCE, self.admit(stream)).await.ok()??);
         let opening: Opening = receive(&mut connection).await?;
         let (from, reply) = match opening {
@@ -402,6 +411,7 @@ impl Ear {
         };
         send(&mut connection, &reply).await?;
         let from = from.filter(|_| reply == Reply::Welcome)?;
+        drop(place);
         connection.codec_mut().set_max_frame_length(MAX_FRAME);
         let over = self.take(from, connection).await;
         self.handle.tell(Input::Gone(from)).await.ok()?;
