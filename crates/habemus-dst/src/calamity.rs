@@ -20,6 +20,10 @@ pub enum Calamity {
     CrashMidway(u64, u64),
     /// A machine that stopped starts again.
     Restart(u64),
+    /// A machine stops and starts again at once, while what it said and was told in its last life is still under way.
+    Bounce(u64),
+    /// A machine stops, and its disk is empty now: it must not start as if nothing had been, and is replaced by another.
+    LoseDisk(u64),
     /// A machine stands still for so long.
     Pause(u64, Micros),
     /// A client stands still for so long.
@@ -67,18 +71,22 @@ pub enum Calamity {
     Promote,
     /// A member goes, for ever.
     Remove(u64),
-    /// What is old is forgotten.
-    Compact,
+    /// A member goes, and a machine stops in the midst of what it is to do next.
+    RemoveAndCrash(u64, u64, u64),
+    /// All but so many revisions are forgotten.
+    Compact(u64),
 }
 
 impl Calamity {
     /// The names of all kinds, as [`kind`](Calamity::kind) says them.
-    pub const KINDS: [&'static str; 25] = [
+    pub const KINDS: [&'static str; 28] = [
         "crash",
         "crash midway",
         "crash with garbage",
         "rotten bit",
+        "lost disk",
         "restart",
+        "restart at once",
         "pause",
         "pause of a client",
         "slow disk",
@@ -98,6 +106,7 @@ impl Calamity {
         "member added",
         "member promoted",
         "member removed",
+        "crash amid a removal",
         "compaction",
     ];
 
@@ -112,6 +121,8 @@ impl Calamity {
             Calamity::CrashGarbling(_) => "crash with garbage",
             Calamity::Rot(..) => "rotten bit",
             Calamity::Restart(_) => "restart",
+            Calamity::Bounce(_) => "restart at once",
+            Calamity::LoseDisk(_) => "lost disk",
             Calamity::Pause(..) => "pause",
             Calamity::PauseClient(..) => "pause of a client",
             Calamity::SlowDisk(..) => "slow disk",
@@ -131,14 +142,15 @@ impl Calamity {
             Calamity::Add => "member added",
             Calamity::Promote => "member promoted",
             Calamity::Remove(_) => "member removed",
-            Calamity::Compact => "compaction",
+            Calamity::RemoveAndCrash(..) => "crash amid a removal",
+            Calamity::Compact(_) => "compaction",
         }
     }
 
     fn draw(random: &mut Random, max_skew: i64) -> Calamity {
         let (one, other) = (random.below(64), random.below(64));
         let long = |random: &mut Random| random.between(1_000, 3_000_000);
-        match random.below(36) {
+        match random.below(40) {
             0..3 => Calamity::Crash(one),
             3..6 => Calamity::CrashMidway(one, other),
             6..12 => Calamity::Restart(one),
@@ -170,7 +182,10 @@ impl Calamity {
             31 => Calamity::FailingDisk(one, other),
             32..34 => Calamity::CrashGarbling(one),
             34 => Calamity::Rot(one, random.number()),
-            _ => Calamity::Compact,
+            35 => Calamity::LoseDisk(one),
+            36..38 => Calamity::Bounce(one),
+            38 => Calamity::RemoveAndCrash(one, other, random.below(24)),
+            _ => Calamity::Compact(other),
         }
     }
 }

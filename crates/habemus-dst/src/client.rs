@@ -86,6 +86,10 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
+    /// The names of all kinds, as [`kind`](Reply::kind) says them.
+    pub(crate) const KINDS: [&'static str; 9] =
+        ["Done", "Not done", "Inside", "Session over", "Found", "Events", "Compacted", "Refused", "Unknown"];
+
     /// What kind of answer it is.
     pub(crate) fn kind(&self) -> &'static str {
         match self {

@@ -86,6 +86,15 @@ impl CruelDisk {
         length > 0
     }
 
+    /// Everything on it is lost.
+    pub fn wipe(&self) {
+        let mut state = self.0.borrow_mut();
+        state.present.clear();
+        state.durable.clear();
+        state.unsynced.clear();
+        state.renamed.clear();
+    }
+
     /// Whether there is no space for another file.
     pub fn is_full(&self) -> bool {
         self.0.borrow().full
@@ -108,8 +117,7 @@ impl CruelDisk {
         }
         for (name, offset, bytes) in std::mem::take(&mut state.unsynced) {
             let Some(file) = state.durable.get_mut(&name) else { continue };
-            for (index, sector) in bytes.chunks(SECTOR).enumerate() {
-                let at = offset + index * SECTOR;
+            for (at, sector) in sectors(offset, &bytes) {
                 if at + sector.len() > file.len() {
                     continue;
                 }
@@ -152,6 +160,15 @@ impl CruelDisk {
             }
         }
     }
+}
+
+/// What is written at an offset, sector by sector: only the first part and the last may be less than a whole one.
+fn sectors(offset: usize, bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let head = (SECTOR - offset % SECTOR).min(bytes.len());
+    let (head, tail) = bytes.split_at(head);
+    let after = offset + head.len();
+    let rest = tail.chunks(SECTOR).enumerate().map(move |(index, sector)| (after + index * SECTOR, sector));
+    std::iter::once((offset, head)).chain(rest)
 }
 
 fn apply_name(files: &mut BTreeMap<String, Vec<u8>>, name: &Name) {
@@ -250,5 +267,20 @@ impl Disk for CruelDisk {
             apply_name(&mut state.durable, &name);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_crosses_a_sector_comes_through_in_parts() {
+        let bytes = [7; 1100];
+        let parts: Vec<(usize, usize)> = sectors(500, &bytes).map(|(at, part)| (at, part.len())).collect();
+        assert_eq!(parts, [(500, 12), (512, 512), (1024, 512), (1536, 64)]);
+        let parts: Vec<(usize, usize)> =
+            sectors(8, &bytes[..16]).map(|(at, part)| (at, part.len())).collect();
+        assert_eq!(parts, [(8, 16)]);
     }
 }

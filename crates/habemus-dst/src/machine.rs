@@ -10,6 +10,7 @@ use habemus_store::Revision;
 use crate::client::{Ask, CallId};
 use crate::clock::{Micros, SkewedClock};
 use crate::disk::CruelDisk;
+use crate::seen::Seen;
 
 /// Segments are short, so that many begin and end.
 const LIMITS: Limits = Limits { segment: 32 << 10 };
@@ -79,8 +80,9 @@ impl Machine {
     }
 
     /// Starts from the disk; says why not, if it cannot.
-    pub(crate) fn start(&mut self, now: Micros, settings: Settings) -> Result<(), String> {
+    pub(crate) fn start(&mut self, now: Micros, settings: Settings, seen: &mut Seen) -> Result<(), String> {
         let opened = Journal::open(self.disk.clone(), LIMITS);
+        seen.started(opened.as_ref().ok().map(|(_, recovered)| recovered));
         let (journal, recovered) = opened.map_err(|error| format!("member {}: {error}", self.id))?;
         let replica = Replica::start(settings, &recovered, self.clock.at(now));
         let replica = replica.map_err(|error| format!("member {}: {error}", self.id))?;

@@ -1,6 +1,5 @@
 //! Plays seeds, on all cores, and shows what must not have happened.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write, stderr};
 use std::num::NonZeroUsize;
@@ -11,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use habemus_dst::{Outcome, ending, missing, play, shrink, soak, tell};
+use habemus_dst::{Kind, Outcome, Seen, ending, play, shrink, soak, tell};
 
 /// Deterministic simulation testing of the service: members, disks, clocks, network and clients from one seed.
 ///
@@ -66,7 +65,7 @@ struct Sum {
     events: u64,
     answered: u64,
     entered: u64,
-    calamities: BTreeMap<&'static str, u64>,
+    seen: Seen,
     violations: Vec<Outcome>,
 }
 
@@ -77,9 +76,7 @@ impl Sum {
         self.events += outcome.events;
         self.answered += outcome.answered;
         self.entered += outcome.entered;
-        for (kind, count) in &outcome.calamities {
-            *self.calamities.entry(kind).or_default() += count;
-        }
+        self.seen.add(&outcome.seen);
         if outcome.violation.is_some() {
             self.violations.push(outcome);
         }
@@ -115,7 +112,7 @@ fn main() -> ExitCode {
         }
     }
     // What never happened proves nothing.
-    let is_quiet = flags.seeds >= ENOUGH && !missing([&sum.calamities]).is_empty();
+    let is_quiet = flags.seeds >= ENOUGH && !sum.seen.missing().is_empty();
     if sum.violations.is_empty() && !is_quiet { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -142,7 +139,7 @@ fn soak_for(hours: u64, seed: u64) -> ExitCode {
     });
     match played {
         Ok(standing) => {
-            let all: u64 = standing.calamities.values().sum();
+            let all = standing.seen.count(Kind::Fault);
             println!("{all} calamities, and every promise was kept");
             ExitCode::SUCCESS
         }
@@ -214,11 +211,9 @@ fn show(sum: &Sum, took: Duration, threads: NonZeroUsize) {
     let per_core = seconds / 60.0 / took.as_secs_f64().max(1e-9) / threads.get() as f64;
     println!("{per_core:.2} virtual minutes a second and thread, {} events", sum.events);
     println!("{} calls about keys answered, {} times inside a lock", sum.answered, sum.entered);
-    let kinds: Vec<String> = sum.calamities.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-    println!("what went wrong: {}", kinds.join(", "));
-    let never = missing([&sum.calamities]);
-    if !never.is_empty() {
-        println!("what never did: {}", never.join(", "));
+    print!("{}", sum.seen);
+    for (kind, name) in sum.seen.missing() {
+        println!("never seen of {kind}: {name}");
     }
     if sum.violations.is_empty() {
         println!("every promise was kept");

@@ -1,14 +1,13 @@
 //! One run: first everything goes wrong, then nothing, and then everything must be well.
 
-use std::collections::BTreeMap;
-
 use habemus_store::Revision;
 use habemus_trace::Trace;
 
-use crate::calamity::{Calamity, Script};
+use crate::calamity::Script;
 use crate::clock::Micros;
 use crate::history::Judge;
 use crate::linearizability;
+use crate::seen::Seen;
 use crate::world::{Telling, World};
 
 /// So long things go wrong.
@@ -37,8 +36,8 @@ pub struct Outcome {
     pub answered: u64,
     /// How often somebody was inside a lock.
     pub entered: u64,
-    /// How often each kind of calamity happened.
-    pub calamities: BTreeMap<&'static str, u64>,
+    /// What went wrong, and what the service's code came to.
+    pub seen: Seen,
 }
 
 /// Plays a seed.
@@ -78,7 +77,7 @@ fn play_and_tell(seed: u64, script: Script, telling: Telling) -> (Outcome, Optio
         events: world.events,
         answered: world.history.key_calls.iter().filter(|call| call.responded.is_some()).count() as u64,
         entered: world.history.inside.len() as u64,
-        calamities: world.calamities,
+        seen: world.seen,
     };
     (outcome, trace)
 }
@@ -124,15 +123,4 @@ impl World {
             self.history.violated(judge, why);
         }
     }
-}
-
-/// How many kinds of calamity there are that never happened in these outcomes.
-pub fn missing<'a>(outcomes: impl IntoIterator<Item = &'a BTreeMap<&'static str, u64>>) -> Vec<&'static str> {
-    let mut seen = BTreeMap::new();
-    for calamities in outcomes {
-        for (kind, count) in calamities {
-            *seen.entry(*kind).or_insert(0) += count;
-        }
-    }
-    Calamity::KINDS.into_iter().filter(|kind| !seen.contains_key(kind)).collect()
 }

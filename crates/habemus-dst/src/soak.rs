@@ -1,14 +1,13 @@
 //! One run that lasts for hours: trouble and peace by turns, with the same members. What was judged is forgotten, so that
 //! whatever still grows is the service's own.
 
-use std::collections::BTreeMap;
-
 use habemus_store::Revision;
 
 use crate::calamity::{Calamity, Script};
 use crate::clock::Micros;
 use crate::history::Judge;
 use crate::run::{END, PEACE, RECOVERY, TROUBLE};
+use crate::seen::Seen;
 use crate::world::{Telling, World};
 
 /// No store is ever larger: some keys, some sessions, and no more history than is wanted.
@@ -31,8 +30,8 @@ pub struct Standing {
     pub disk: usize,
     /// How many bytes the largest store takes when it is written down.
     pub store: usize,
-    /// How often each kind of calamity happened.
-    pub calamities: BTreeMap<&'static str, u64>,
+    /// What went wrong, and what the service's code came to.
+    pub seen: Seen,
 }
 
 /// Plays one seed for so many rounds of 33 s, and tells how it stands after each.
@@ -94,7 +93,7 @@ impl World {
         standing.micros = self.now();
         standing.events = self.events;
         standing.revisions = self.history.revised.keys().next_back().map_or(0, |last| last.0);
-        standing.calamities.clone_from(&self.calamities);
+        standing.seen.clone_from(&self.seen);
         (standing.disk, standing.store) = self.sizes();
         if standing.store > MAX_STORE {
             let why = format!("a store takes {} bytes", standing.store);

@@ -20,6 +20,7 @@ use crate::history::{History, Judge};
 use crate::machine::{Job, Machine};
 use crate::pace::Pace;
 use crate::random::Random;
+use crate::seen::Seen;
 use crate::story::{Story, Told};
 
 /// The whole store is compared at every index that is a multiple of this.
@@ -86,8 +87,8 @@ pub(crate) struct World {
     pub(crate) forgotten_up_to: Revision,
     /// What happens is told to this, if somebody wants to see it.
     pub(crate) story: Option<Story>,
-    /// How often each kind of calamity happened.
-    pub(crate) calamities: BTreeMap<&'static str, u64>,
+    /// What went wrong, and what the service's code came to.
+    pub(crate) seen: Seen,
     pub(crate) events: u64,
 }
 
@@ -122,7 +123,7 @@ impl World {
             history: History::new(script.clocks_are_right()),
             forgotten_up_to: Revision(0),
             story: None,
-            calamities: BTreeMap::new(),
+            seen: Seen::default(),
             events: 0,
             pace: Pace::draw(&mut random),
             random,
@@ -184,7 +185,8 @@ impl World {
             return;
         }
         let settings = self.pace.settings(machine.id, seed);
-        match machine.start(self.now, settings) {
+        let started = machine.start(self.now, settings, &mut self.seen);
+        match started {
             Ok(()) if machine.rotten => {
                 let id = machine.id;
                 self.history
@@ -282,6 +284,10 @@ impl World {
         let Some(running) = machine.running.as_mut().filter(|_| machine.life == life) else { return };
         self.agenda.plan(until.unwrap_or(now + self.pace.tick), Due::Tick { machine: index, life });
         if until.is_none() {
+            if running.replica.role().leads && running.replica.was_removed(machine.id) {
+                let why = format!("member {} leads, and knows that it was removed", machine.id);
+                self.history.violated(Judge::Members, why);
+            }
             running.replica.tick(machine.clock.at(now));
             self.forget_history(index);
             self.flush(index);
@@ -330,8 +336,9 @@ impl World {
         if let (Some(story), Some(told)) = (&mut self.story, &told) {
             story.arrived_at_machine(self.now, to, told);
         }
+        let was_removed = running.replica.was_removed(from);
         running.replica.receive(from, message, machine.clock.at(self.now));
-        self.flush(index);
+        self.flush_unless_answered(index, Some(from).filter(|_| was_removed));
     }
 
     fn tell_loss(&mut self, to: MemberId, told: Option<&Told>, why: Dropped) {
@@ -342,10 +349,23 @@ impl World {
 
     /// Carries out what a replica wants done.
     fn flush(&mut self, index: usize) {
+        self.flush_unless_answered(index, None);
+    }
+
+    /// The same after a message; `removed` is who sent it, if this member knows that it was removed and must not listen.
+    fn flush_unless_answered(&mut self, index: usize, removed: Option<MemberId>) {
         let machine = &mut self.machines[index];
         let Some(running) = &mut machine.running else { return };
         let effects = running.replica.flush(machine.clock.at(self.now));
         for effect in effects {
+            if let Effect::Send { to, message: PeerMessage::Consensus(_) } = &effect
+                && removed == Some(*to)
+            {
+                let id = self.machines[index].id;
+                let why = format!("member {id} answers {to}, and knows that it was removed");
+                self.history.violated(Judge::Members, why);
+            }
+            self.seen.effect(&effect);
             if let Some(left) = &mut self.machines[index].stops_after {
                 match left.checked_sub(1) {
                     Some(less) => *left = less,

@@ -40,10 +40,18 @@ pub struct Journal<D> {
     failed: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Segment {
     number: u64,
+    /// The name of its file, which every write and every sync asks for.
+    name: String,
     last_index: u64,
+}
+
+impl Segment {
+    fn new(number: u64) -> Segment {
+        Segment { number, name: segment::name(number), last_index: 0 }
+    }
 }
 
 impl<D: Disk> Journal<D> {
@@ -162,7 +170,7 @@ impl<D: Disk> Journal<D> {
 
     /// How far it goes.
     pub fn extent(&self) -> Extent {
-        Extent { segment: self.last().number, end: self.end as u64 }
+        Extent { segment: last(&self.segments).number, end: self.end as u64 }
     }
 
     fn try_write(&mut self, writes: &[Write]) -> Result<(), JournalError> {
@@ -182,8 +190,8 @@ impl<D: Disk> Journal<D> {
         if after.iter().any(|write| write.sync) {
             for batch in Batch::of(after, state, self.state.commit, self.limits.segment / 4) {
                 self.append(&batch)?;
-                let name = segment::name(self.last().number);
-                self.disk.sync(&name).map_err(JournalError::disk(&name))?;
+                let name = &last(&self.segments).name;
+                self.disk.sync(name).map_err(JournalError::disk(name))?;
                 // The next part may begin a segment, with the state before it.
                 self.state = batch.state.unwrap_or(self.state);
             }
@@ -193,16 +201,16 @@ impl<D: Disk> Journal<D> {
     }
 
     fn append(&mut self, batch: &Batch) -> Result<(), JournalError> {
-        let mut bytes = batch.to_bytes(self.last().number, self.end);
+        let mut bytes = batch.to_bytes(last(&self.segments).number, self.end);
         if (self.end + bytes.len()) as u64 > self.limits.segment {
-            self.begin_segment(self.last().number + 1, Some(self.state))?;
-            bytes = batch.to_bytes(self.last().number, self.end);
+            self.begin_segment(last(&self.segments).number + 1, Some(self.state))?;
+            bytes = batch.to_bytes(last(&self.segments).number, self.end);
             if (self.end + bytes.len()) as u64 > self.limits.segment {
                 return Err(JournalError::TooLong { bytes: bytes.len(), segment: self.limits.segment });
             }
         }
-        let name = segment::name(self.last().number);
-        self.disk.write(&name, self.end as u64, &bytes).map_err(JournalError::disk(&name))?;
+        let name = &last(&self.segments).name;
+        self.disk.write(name, self.end as u64, &bytes).map_err(JournalError::disk(name))?;
         self.end += bytes.len();
         self.note(batch);
         Ok(())
@@ -216,19 +224,16 @@ impl<D: Disk> Journal<D> {
         }
     }
 
-    fn last(&self) -> Segment {
-        *self.segments.back().expect("a journal has a segment")
-    }
-
     /// Begins a segment, with the state if no earlier one is to be needed for it.
     fn begin_segment(&mut self, number: u64, state: Option<StoredState>) -> Result<(), JournalError> {
-        let name = segment::name(number);
-        self.disk.create(&name, self.limits.segment).map_err(JournalError::disk(&name))?;
+        let segment = Segment::new(number);
+        let name = &segment.name;
+        self.disk.create(name, self.limits.segment).map_err(JournalError::disk(name))?;
         let first = Batch { appended: Vec::new(), state }.to_bytes(number, 0);
-        self.disk.write(&name, 0, &first).map_err(JournalError::disk(&name))?;
-        self.disk.sync(&name).map_err(JournalError::disk(&name))?;
-        self.disk.sync_names().map_err(JournalError::disk(&name))?;
-        self.segments.push_back(Segment { number, last_index: 0 });
+        self.disk.write(name, 0, &first).map_err(JournalError::disk(name))?;
+        self.disk.sync(name).map_err(JournalError::disk(name))?;
+        self.disk.sync_names().map_err(JournalError::disk(name))?;
+        self.segments.push_back(segment);
         self.end = first.len();
         Ok(())
     }
@@ -249,7 +254,7 @@ impl<D: Disk> Journal<D> {
     /// Puts a snapshot in the place of everything. It brings the state with it, so that there is never the one without the
     /// other.
     fn replace_all(&mut self, snapshot: &StoredSnapshot) -> Result<(), JournalError> {
-        let first = self.last().number + 1;
+        let first = last(&self.segments).number + 1;
         self.begin_segment(first, None)?;
         snapshot::write(&mut self.disk, snapshot, self.state, first)?;
         self.snapshot_index = snapshot.index;
@@ -258,8 +263,7 @@ impl<D: Disk> Journal<D> {
 
     fn remove_before(&mut self, first: u64) -> Result<(), JournalError> {
         while let Some(segment) = self.segments.pop_front_if(|segment| segment.number < first) {
-            let name = segment::name(segment.number);
-            self.disk.remove(&name).map_err(JournalError::disk(&name))?;
+            self.disk.remove(&segment.name).map_err(JournalError::disk(&segment.name))?;
         }
         Ok(())
     }
@@ -274,7 +278,7 @@ impl<D: Disk> Journal<D> {
         let name = segment::name(number);
         let bytes = self.disk.read(&name).map_err(JournalError::disk(&name))?;
         let scanned = segment::scan(&name, number, &bytes, is_last)?;
-        self.segments.push_back(Segment { number, last_index: 0 });
+        self.segments.push_back(Segment::new(number));
         self.end = scanned.end;
         for batch in scanned.batches {
             self.note(&batch);
@@ -305,6 +309,11 @@ impl<D: Disk> Journal<D> {
         }
         Ok(())
     }
+}
+
+/// The segment that is written to.
+fn last(segments: &VecDeque<Segment>) -> &Segment {
+    segments.back().expect("a journal has a segment")
 }
 
 /// Entries replace those that have the index of the first one or a later one; those in the snapshot are left out.

@@ -44,9 +44,9 @@ pub enum Effect {
     },
     /// Make this snapshot durable, some time soon, and forget what it says of the log, unless a later one has come since.
     /// Nobody waits for it.
-    Snapshot(FrozenSnapshot),
+    Snapshot(Box<FrozenSnapshot>),
     /// Write this snapshot down, for members that are behind, and [`offer`](crate::Replica::offer) it.
-    Offer(FrozenSnapshot),
+    Offer(Box<FrozenSnapshot>),
     /// The membership has changed.
     Changed {
         /// Whose request it was, if it was this member's.

@@ -55,6 +55,11 @@ impl PeerMessage {
         }
     }
 
+    /// The names of all kinds, as [`kind`](PeerMessage::kind) says them.
+    pub fn kinds() -> impl Iterator<Item = &'static str> {
+        NAMES.into_iter().chain(["Forward", "Change", "Refused"])
+    }
+
     /// What it has to do with an election, if it has.
     pub fn ballot(&self) -> Option<Ballot> {
         let PeerMessage::Consensus(envelope) = self else { return None };

@@ -321,8 +321,8 @@ impl Engine {
         match effect {
             Effect::Send { to, message } => self.peers.send(to, message),
             Effect::Write(write) => self.writer.write(write),
-            Effect::Snapshot(snapshot) => self.writer.compact(snapshot),
-            Effect::Offer(snapshot) => self.writer.offer(snapshot),
+            Effect::Snapshot(snapshot) => self.writer.compact(*snapshot),
+            Effect::Offer(snapshot) => self.writer.offer(*snapshot),
             Effect::Applied { request, applied, .. } => {
                 self.metrics.count(&applied, self.replica.store());
                 self.tell_waiters(&applied);

@@ -33,6 +33,7 @@ mod server;
 mod settled;
 mod shown;
 mod status;
+mod strangers;
 mod tls;
 mod tokens;
 mod v1;

@@ -29,6 +29,7 @@ use crate::engine::{Input, View};
 use crate::handle::{Freshness, Handle};
 use crate::others::{BadDisk, Known, Life, Others};
 use crate::parts::{MAX_FRAME, Receiving, Sending};
+use crate::strangers::Strangers;
 use crate::tls::Tls;
 
 /// What members say first is no longer than this.
@@ -410,9 +411,12 @@ pub(crate) async fn listen(
     handle: Handle,
 ) {
     let ear = Arc::new(Ear { tls, cluster: face.cluster, me: face.me, others, removed, handle });
+    let mut strangers = Strangers::default();
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => drop(tokio::spawn(Arc::clone(&ear).hear(stream))),
+            Ok((stream, _)) => {
+                strangers.come(tokio::spawn(Arc::clone(&ear).greet(stream)).abort_handle());
+            }
             // Too many files are open, say: that may pass.
             Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
         }
@@ -420,8 +424,8 @@ pub(crate) async fn listen(
 }
 
 impl Ear {
-    /// Takes what a member says until the connection ends.
-    async fn hear(self: Arc<Ear>, stream: TcpStream) -> Option<()> {
+    /// Finds out who has come, and lets members in.
+    async fn greet(self: Arc<Ear>, stream: TcpStream) -> Option<()> {
         let mut connection = framed(tokio::time::timeout(PATIENCE, self.admit(stream)).await.ok()??);
         let opening: Opening = receive(&mut connection).await?;
         let (from, reply) = match opening {
@@ -435,6 +439,12 @@ impl Ear {
         send(&mut connection, &reply).await?;
         let from = from.filter(|_| reply == Reply::Welcome)?;
         connection.codec_mut().set_max_frame_length(MAX_FRAME);
+        drop(tokio::spawn(self.hear(from, connection)));
+        Some(())
+    }
+
+    /// Takes what a member says until the connection ends.
+    async fn hear(self: Arc<Ear>, from: MemberId, connection: Connection) -> Option<()> {
         let over = self.take(from, connection).await;
         self.handle.tell(Input::Gone(from)).await.ok()?;
         over

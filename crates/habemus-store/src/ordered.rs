@@ -29,7 +29,6 @@ impl<V: Clone> Ordered<V> {
         Ordered { runs: BTreeMap::from([(Bytes::new(), Arc::new(Run::new()))]), length: 0 }
     }
 
-    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.length
     }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeSeq;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::auth::Auth;
 use crate::event::{KeyValue, Revision};
@@ -39,25 +40,37 @@ pub enum SnapshotError {
     Damaged(String),
 }
 
+type WrittenSession = (SessionId, Duration, ClusterTime);
+
+/// What is written down. Whoever writes lends it all, whoever reads keeps it.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct Written<Keys, Sessions, Stands> {
     now: ClusterTime,
     revision: Revision,
     compacted: Revision,
-    keys: Vec<(Bytes, Vec<WrittenVersion>)>,
-    sessions: Vec<(SessionId, Duration, ClusterTime)>,
-    queues: Vec<WrittenStand>,
+    keys: Keys,
+    sessions: Sessions,
+    queues: Stands,
 }
 
+/// What was read.
+type Read = Written<Vec<(Bytes, Vec<WrittenVersion<Bytes>>)>, Vec<WrittenSession>, Vec<WrittenStand>>;
+
+/// All keys, as they are written: a row of each with its versions.
+struct WrittenKeys<'a>(&'a Ordered<Versions>);
+
+/// The versions of a key, as they are written.
+struct WrittenVersions<'a>(&'a Versions);
+
 #[derive(Serialize, Deserialize)]
-struct WrittenVersion {
+struct WrittenVersion<Value> {
     since: Stamp,
-    state: Option<WrittenState>,
+    state: Option<WrittenState<Value>>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct WrittenState {
-    value: Bytes,
+struct WrittenState<Value> {
+    value: Value,
     created: Revision,
     version: u64,
     session: Option<SessionId>,
@@ -71,7 +84,7 @@ pub struct Frozen {
     revision: Revision,
     compacted: Revision,
     keys: Ordered<Versions>,
-    sessions: Vec<(SessionId, Duration, ClusterTime)>,
+    sessions: Vec<WrittenSession>,
     queues: Vec<WrittenStand>,
     auth: Auth,
 }
@@ -79,14 +92,13 @@ pub struct Frozen {
 impl Frozen {
     /// The store as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let keys = self.keys.iter();
         let written = Written {
             now: self.now,
             revision: self.revision,
             compacted: self.compacted,
-            keys: keys.map(|(key, it)| (key.clone(), it.all().iter().map(write).collect())).collect(),
-            sessions: self.sessions.clone(),
-            queues: self.queues.clone(),
+            keys: WrittenKeys(&self.keys),
+            sessions: &self.sessions,
+            queues: &self.queues,
         };
         let enough = "memory takes whatever is written";
         if self.auth == Auth::default() {
@@ -126,7 +138,7 @@ impl Store {
         let (form, rest) = bytes.split_first_chunk().ok_or_else(|| damaged("it is too short"))?;
         let form = u32::from_le_bytes(*form);
         let bad = |error: postcard::Error| damaged(&error.to_string());
-        let (written, auth): (Written, Auth) = match form {
+        let (written, auth): (Read, Auth) = match form {
             // Nothing is known of anybody: an empty list stands at the end.
             FORM_WITHOUT_STANDS => {
                 let written = [rest, &[0]].concat();
@@ -164,9 +176,25 @@ impl Store {
     }
 }
 
-fn write(version: &Version) -> WrittenVersion {
+impl Serialize for WrittenKeys<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut all = serializer.serialize_seq(Some(self.0.len()))?;
+        for (key, versions) in self.0.iter() {
+            all.serialize_element(&(key, WrittenVersions(versions)))?;
+        }
+        all.end()
+    }
+}
+
+impl Serialize for WrittenVersions<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.all().iter().map(write))
+    }
+}
+
+fn write(version: &Version) -> WrittenVersion<&Bytes> {
     let state = version.state.as_ref().map(|state| WrittenState {
-        value: state.value.clone(),
+        value: &state.value,
         created: state.created,
         version: state.version,
         session: state.session,
@@ -174,7 +202,7 @@ fn write(version: &Version) -> WrittenVersion {
     WrittenVersion { since: version.since, state }
 }
 
-fn read(key: &Bytes, version: WrittenVersion) -> Version {
+fn read(key: &Bytes, version: WrittenVersion<Bytes>) -> Version {
     let since = version.since;
     let state = version.state.map(|WrittenState { value, created, version, session }| {
         Arc::new(KeyValue { key: key.clone(), value, created, modified: since.revision, version, session })

@@ -108,6 +108,21 @@ fn page(flags: &Flags, planted: usize, rows: &[(PlantedBug, Found)]) -> String {
     text
 }
 
+/// What is copied: the simulation, and whatever it is made of.
+const MEMBERS: [&str; 6] =
+    ["habemus", "habemus-dst", "habemus-journal", "habemus-replica", "habemus-store", "habemus-trace"];
+
+/// The workspace's manifest, with nothing in the workspace but what is copied.
+fn alone(manifest: &str) -> Result<String, String> {
+    let mut manifest: toml::Table = manifest.parse().map_err(|error| format!("Cargo.toml: {error}"))?;
+    let workspace = manifest.get_mut("workspace").and_then(toml::Value::as_table_mut);
+    let workspace = workspace.ok_or("Cargo.toml is no workspace")?;
+    let members: Vec<String> = MEMBERS.iter().map(|name| format!("crates/{name}")).collect();
+    workspace.insert("members".to_owned(), members.into());
+    workspace.remove("default-members");
+    Ok(manifest.to_string())
+}
+
 /// A copy of the sources, as they were at the beginning, with all bugs in it, none of them at work: work may go on beside it.
 struct Garden(PathBuf);
 
@@ -118,21 +133,11 @@ impl Garden {
         let root = crates.parent().ok_or("there is no root")?;
         let copy = root.join("target/planted");
         let manifest = read(&root.join("Cargo.toml"))?;
-        let members = [
-            "habemus",
-            "habemus-dst",
-            "habemus-journal",
-            "habemus-replica",
-            "habemus-store",
-            "habemus-trace",
-        ];
-        let listed: Vec<String> = members.iter().map(|name| format!("\"crates/{name}\"")).collect();
-        let manifest = manifest.replace("\"crates/*\"", &listed.join(", "));
-        write(&copy.join("Cargo.toml"), &manifest)?;
+        write(&copy.join("Cargo.toml"), &alone(&manifest)?)?;
         write(&copy.join("Cargo.lock"), &read(&root.join("Cargo.lock"))?)?;
         write(&copy.join("README.md"), "")?;
         let mut sources: BTreeMap<PathBuf, String> = BTreeMap::new();
-        for name in members {
+        for name in MEMBERS {
             read_all(&crates.join(name), &copy.join("crates").join(name), &mut sources)?;
         }
         let all = PlantedBug::all();
@@ -241,6 +246,20 @@ pub(crate) fn planted() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_copy_is_a_workspace_of_what_is_copied() {
+        let manifest = include_str!("../../../../Cargo.toml");
+        let alone: toml::Table = alone(manifest).expect("it is a workspace").parse().expect("it is written");
+        let members = alone["workspace"]["members"].as_array().expect("it is a list");
+        assert_eq!(members.len(), MEMBERS.len());
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for member in members {
+            let directory = root.join(member.as_str().expect("it is a path"));
+            assert!(directory.join("Cargo.toml").exists(), "{member}");
+        }
+        assert!(alone["profile"]["release"].is_table(), "it is built like the original");
+    }
 
     #[test]
     fn what_the_simulation_says_tells_seed_and_judge() {

@@ -5,15 +5,16 @@ use habemus_store::{Command, Revision};
 
 use super::{CALM, Weather, World, member};
 use crate::calamity::{Calamity, DRIFT_BOUND};
+use crate::seen::Kind;
 
 /// No more machines than this are members at once.
 const MAX_MEMBERS: usize = 7;
 
 impl World {
     pub(super) fn befall(&mut self, calamity: Calamity) {
-        // A bit rots only where that can be borne.
-        if !matches!(calamity, Calamity::Rot(..)) {
-            *self.calamities.entry(calamity.kind()).or_default() += 1;
+        // A disk is lost only where that can be borne.
+        if !matches!(calamity, Calamity::Rot(..) | Calamity::LoseDisk(_)) {
+            self.seen.note(Kind::Fault, calamity.kind());
         }
         let before = self.story.as_ref().map(|_| self.cut.clone());
         self.befall_now(calamity);
@@ -36,6 +37,11 @@ impl World {
             Calamity::Crash(one) => self.crash(machine(one)),
             Calamity::CrashMidway(one, effects) => self.machines[machine(one)].stops_after = Some(effects),
             Calamity::Restart(one) => self.start(machine(one)),
+            Calamity::Bounce(one) => {
+                self.crash(machine(one));
+                self.start(machine(one));
+            }
+            Calamity::LoseDisk(one) => self.lose_disk(machine(one), calamity),
             Calamity::Pause(one, long) => self.machines[machine(one)].paused_until = self.now + long,
             Calamity::PauseClient(one, long) => {
                 let client = one as usize % self.people.len();
@@ -52,7 +58,7 @@ impl World {
                 self.machines[machine(one)].disk.garble();
                 self.crash(machine(one));
             }
-            Calamity::Rot(one, place) => self.rot(machine(one), place),
+            Calamity::Rot(one, _) => self.lose_disk(machine(one), calamity),
             Calamity::CutPair(one, other) => {
                 let pair = (self.machines[machine(one)].id, self.machines[machine(other)].id);
                 self.cut.extend([pair, (pair.1, pair.0)]);
@@ -85,9 +91,15 @@ impl World {
             Calamity::Add => self.add(),
             Calamity::Promote => self.promote(),
             // Whoever has lost a member for ever takes no other one away.
-            Calamity::Remove(_) if self.machines.iter().any(|machine| machine.rotten) => {}
+            Calamity::Remove(_) | Calamity::RemoveAndCrash(..)
+                if self.machines.iter().any(|machine| machine.rotten) => {}
             Calamity::Remove(one) => self.change(&Change::Remove(self.machines[machine(one)].id)),
-            Calamity::Compact => self.compact(),
+            Calamity::RemoveAndCrash(one, other, effects) => {
+                let removed = self.machines[machine(one)].id;
+                self.machines[machine(other)].stops_after = Some(effects);
+                self.change(&Change::Remove(removed));
+            }
+            Calamity::Compact(kept) => self.compact(kept),
         }
     }
 
@@ -103,9 +115,9 @@ impl World {
         }
     }
 
-    /// What was synced is not what it was. A machine must notice when it starts, and then stays away: its operator replaces
-    /// it by a new one. That can be borne once, and only if there are enough others.
-    fn rot(&mut self, index: usize, place: u64) {
+    /// What was synced is not what it was, or not there. A machine must notice when it starts, and then stays away: its
+    /// operator replaces it by a new one. That can be borne once, and only if there are enough others.
+    fn lose_disk(&mut self, index: usize, calamity: Calamity) {
         let voters = self.leader().and_then(|leader| self.machines[leader].running.as_ref()).map(|leader| {
             let of_all = leader.replica.members().filter(|(_, member)| !member.learner);
             of_all.map(|(id, _)| id).collect::<Vec<_>>()
@@ -116,9 +128,17 @@ impl World {
             return;
         }
         self.crash(index);
-        if self.machines[index].disk.rot(place) {
+        let disk = &self.machines[index].disk;
+        let is_lost = match calamity {
+            Calamity::Rot(_, place) => disk.rot(place),
+            _ => {
+                disk.wipe();
+                true
+            }
+        };
+        if is_lost {
             self.machines[index].rotten = true;
-            *self.calamities.entry(Calamity::Rot(0, 0).kind()).or_default() += 1;
+            self.seen.note(Kind::Fault, calamity.kind());
             self.start(index);
         }
     }
@@ -172,12 +192,12 @@ impl World {
         }
     }
 
-    /// Forgets what is older than the last fifty revisions or so.
-    fn compact(&mut self) {
+    /// Forgets all but so many revisions.
+    fn compact(&mut self, kept: u64) {
         let Some(leader) = self.leader() else { return };
         let request = self.next_request(self.machines[leader].id);
         if let Some(running) = &mut self.machines[leader].running {
-            let revision = Revision(running.replica.store().revision().0.saturating_sub(50));
+            let revision = Revision(running.replica.store().revision().0.saturating_sub(kept));
             running.replica.propose(request, Command::Compact(revision));
         }
         self.flush(leader);

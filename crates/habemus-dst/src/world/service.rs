@@ -8,6 +8,7 @@ use habemus_store::{Answer, Applied, Command, KeyRange, Range, Revised, Revision
 use super::World;
 use crate::agenda::Due;
 use crate::client::{Ask, CallId, Reply};
+use crate::seen::Kind;
 use crate::story::Told;
 
 impl World {
@@ -188,6 +189,7 @@ impl World {
             at = at.max(*stream);
             *stream = at;
         }
+        self.seen.note(Kind::Answer, reply.kind());
         if !is_lost {
             let id = self.machines[index].id;
             let told = self.story.as_mut().map(|story| story.answered(self.now, id, call.client, &reply));

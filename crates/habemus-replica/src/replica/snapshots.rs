@@ -64,14 +64,14 @@ impl Replica {
         self.node.mut_store().offer(Some(snapshot.to_engine()));
     }
 
-    fn snapshot(&self) -> FrozenSnapshot {
+    fn snapshot(&self) -> Box<FrozenSnapshot> {
         let log = self.node.store();
-        FrozenSnapshot {
+        Box::new(FrozenSnapshot {
             index: self.applied,
             term: log.term_at(self.applied).expect("what was just applied is in the log, or where it begins"),
             conf: log.conf().clone(),
             replicated: self.replicated.freeze(),
-        }
+        })
     }
 
     pub(super) fn snapshot_if_due(&mut self) {

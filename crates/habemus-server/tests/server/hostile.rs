@@ -11,6 +11,7 @@ use tokio_stream::StreamExt;
 use tonic::Code;
 use tonic_prost::ProstCodec;
 
+use crate::cluster::free_addresses;
 use crate::support::{Directory, PATIENCE, Running, channel, get, put};
 
 fn connect(member: &Running) -> TcpStream {
@@ -120,6 +121,42 @@ async fn nonsense_costs_the_connection_and_nothing_else() {
         tokio::task::spawn_blocking(|| ends(stream)).await.expect("it ends");
         put(&member.channel().await, "a", "1").await.expect("others are served");
     }
+}
+
+/// At the door of the members, too.
+#[tokio::test]
+async fn strangers_at_the_members_door_cost_nobody_but_themselves() {
+    let directory = Directory::new();
+    let peer = free_addresses(1).remove(0);
+    let cluster = format!("a={peer}");
+    let member = Running::start(&directory.join("data"), &["--name", "a", "--cluster", &cluster]);
+    let connect = || {
+        let stream = TcpStream::connect(&peer).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("it can be set");
+        stream
+    };
+    let frame = |bytes: &[u8]| [&(bytes.len() as u32).to_be_bytes(), bytes].concat();
+    let nonsense: Vec<Vec<u8>> = vec![
+        // Longer than any frame, and longer than what somebody says first.
+        u32::MAX.to_be_bytes().to_vec(),
+        ((1_u32 << 16) + 1).to_be_bytes().to_vec(),
+        frame(&[]),
+        frame(&[0xff; 64]),
+        // Somebody from a cluster that is none, and somebody who stops in the midst of it.
+        frame(&[0; 64]),
+        frame(&[0, 3]),
+        b"GET / HTTP/1.1\r\n\r\n".to_vec(),
+        vec![0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3],
+    ];
+    for bytes in nonsense {
+        let mut stream = connect();
+        drop(stream.write_all(&bytes));
+        tokio::task::spawn_blocking(|| ends(stream)).await.expect("it ends");
+    }
+    // A crowd that says nothing.
+    let crowd: Vec<TcpStream> = (0..300).map(|_| connect()).collect();
+    put(&member.channel().await, "a", "1").await.expect("clients are served meanwhile");
+    drop(crowd);
 }
 
 #[tokio::test]
