@@ -85,7 +85,7 @@ fn sentences(value: &Value, found: &mut Vec<String>) {
         Value::String(text) => found.push(text.clone()),
         // What can be done: a line of the script, and words for it.
         Value::Array(pair) if pair.len() == 2 && pair.iter().all(Value::is_string) => {
-            sentences(&pair[1], found)
+            sentences(&pair[1], found);
         }
         Value::Array(list) => list.iter().for_each(|value| sentences(value, found)),
         Value::Object(fields) => {
