@@ -89,6 +89,8 @@ async fn main() -> ExitCode {
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
         .with_target(false)
+        // Whoever read the log may be gone, and a complaint about that would have no reader either.
+        .log_internal_errors(false)
         .init();
     match server::serve(config).await {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,6 +1,7 @@
 //! One member from its start to its end.
 
 use std::fmt::Display;
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -337,8 +338,17 @@ fn routes(handle: &Handle, metrics: Metrics, admin: Admin, config: &Config) -> a
         .into_axum_router()
 }
 
+/// Whether somebody sits there: then SIGHUP says that the terminal was closed, and otherwise that certificates are to be
+/// read again.
+fn is_at_a_terminal() -> bool {
+    std::io::stdin().is_terminal()
+}
+
 /// Reads certificates again at SIGHUP. Whoever only replaces the files need not send it.
 async fn reread_when_told(doors: [Option<Arc<Tls>>; 2]) {
+    if is_at_a_terminal() {
+        return;
+    }
     let mut hang_up = signal(SignalKind::hangup()).expect("signals can be heard");
     while hang_up.recv().await.is_some() {
         doors.iter().flatten().for_each(|tls| tls.reread());
@@ -349,19 +359,31 @@ async fn reread_when_told(doors: [Option<Arc<Tls>>; 2]) {
 struct Orders {
     terminate: Signal,
     interrupt: Signal,
+    closed: Option<Signal>,
 }
 
 impl Orders {
     fn hear() -> Orders {
         let hear = |kind| signal(kind).expect("signals can be heard");
-        Orders { terminate: hear(SignalKind::terminate()), interrupt: hear(SignalKind::interrupt()) }
+        Orders {
+            terminate: hear(SignalKind::terminate()),
+            interrupt: hear(SignalKind::interrupt()),
+            closed: is_at_a_terminal().then(|| hear(SignalKind::hangup())),
+        }
     }
 
     /// Waits for one.
     async fn stop(mut self) {
+        let closed = async {
+            match &mut self.closed {
+                Some(hang_up) => hang_up.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
+            _ = closed => {}
         }
     }
 }

@@ -66,4 +66,13 @@ async fn a_member_says_whether_it_is_well_and_what_it_counts() {
         assert!(metrics.lines().any(|told| told == line), "{line} is not in\n{metrics}");
     }
     assert!(metrics.contains("habemus_write_seconds_bucket"), "{metrics}");
+    // Who is to be woken by a name that does not exist sleeps well.
+    let told: Vec<&str> = metrics.lines().filter_map(|line| line.split(['{', ' ']).next()).collect();
+    let rules = include_str!("../../../../docs/operations.md");
+    let is_part = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+    let words = rules.split(|letter| !is_part(letter)).filter(|word| word.len() > "habemus_".len());
+    let named: Vec<&str> = words.filter(|word| word.starts_with("habemus_")).collect();
+    assert!(named.len() >= 8, "{named:?}");
+    let unknown: Vec<&&str> = named.iter().filter(|name| !told.contains(name)).collect();
+    assert!(unknown.is_empty(), "docs/operations.md names {unknown:?}, which are not in\n{metrics}");
 }

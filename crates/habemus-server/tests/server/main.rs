@@ -17,5 +17,6 @@ mod limits;
 mod proxy;
 mod queues;
 mod support;
+mod terminal;
 mod tls;
 mod v1;

@@ -54,7 +54,7 @@ pub(crate) struct Ended {
     pub(crate) said: String,
 }
 
-fn command(arguments: &[&str]) -> Command {
+pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_habemusd"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("HABEMUS_")) {
         command.env_remove(name);
@@ -84,7 +84,12 @@ impl Running {
     pub(crate) fn start(data: &Path, more: &[&str]) -> Running {
         let data = data.to_str().expect("it is a text");
         let arguments = [&["--listen", "127.0.0.1:0", "--data", data], more].concat();
-        let mut child = command(&arguments).spawn().expect("habemusd was built");
+        Running::begin(&mut command(&arguments))
+    }
+
+    /// Runs a command that starts a member, and waits until it listens.
+    pub(crate) fn begin(command: &mut Command) -> Running {
+        let mut child = command.spawn().expect("habemusd was built");
         let mut lines = BufReader::new(child.stderr.take().expect("it was piped")).lines();
         let mut said = Vec::new();
         let address = loop {
@@ -153,7 +158,7 @@ impl Running {
     }
 }
 
-fn signal(child: &Child, name: &str) {
+pub(crate) fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
     assert!(sent.expect("there is a program to send signals").success());
 }
