@@ -92,6 +92,9 @@ async fn stopped(stopping: &mut watch::Receiver<bool>) {
     drop(stopping.wait_for(|stopping| *stopping).await);
 }
 
+/// What answers a request.
+type Answer = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
 /// One client, and what it may ask.
 #[derive(Clone)]
 struct Guest {
@@ -104,31 +107,46 @@ struct Guest {
 }
 
 impl Guest {
-    async fn answer(mut self, mut request: hyper::Request<Incoming>) -> Result<Response, Infallible> {
+    /// Answers a request. Only what answers it is kept while it waits, for a lock perhaps, and not what it took to get there.
+    fn answer(
+        self,
+        request: hyper::Request<Incoming>,
+    ) -> impl Future<Output = Result<Response, Infallible>> + Send {
+        let admitted = Box::pin(self.admit(request));
+        async {
+            match admitted.await {
+                Ok(answer) => answer.await,
+                Err(refusal) => Ok(refusal),
+            }
+        }
+    }
+
+    /// What answers a request, or why it is not answered.
+    async fn admit(mut self, mut request: hyper::Request<Incoming>) -> Result<Answer, Response> {
         if !is_at_home(&request, self.has_tls) {
             let why = Status::permission_denied("a page of somebody else's may not ask this member");
-            return Ok(gateway::refusal(StatusCode::FORBIDDEN, &why));
+            return Err(gateway::refusal(StatusCode::FORBIDDEN, &why));
         }
         let language = language(request.headers());
         if !self.allowance.take() {
-            return Ok(too_much(language));
+            return Err(too_much(language));
         }
         let time = match deadline::asked(request.headers()) {
             Ok(time) => time,
-            Err(why) => return Ok(language.refuse(StatusCode::BAD_REQUEST, &why)),
+            Err(why) => return Err(language.refuse(StatusCode::BAD_REQUEST, &why)),
         };
         if let Some(author) = self.tokens.author(request.headers(), &self.shown).await {
             request.extensions_mut().insert(author);
         }
         let (parts, body) = request.into_parts();
         let Some(body) = Metered::new(body, parts.uri.path(), self.allowance) else {
-            return Ok(too_much(language));
+            return Err(too_much(language));
         };
         let answer = self.routes.call(hyper::Request::from_parts(parts, body));
-        match time {
-            None => answer.await,
-            Some(time) => deadline::keep(time, language, answer).await,
-        }
+        Ok(match time {
+            None => Box::pin(answer),
+            Some(time) => Box::pin(deadline::keep(time, language, answer)),
+        })
     }
 }
 

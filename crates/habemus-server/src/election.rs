@@ -68,7 +68,7 @@ impl rpc::election_server::Election for Election {
     ) -> Result<Response<rpc::CampaignResponse>, Status> {
         let handle = self.0.of(&request);
         let rpc::CampaignRequest { name, lease, value } = request.into_inner();
-        let inside = queues::enter(&handle, name.clone(), lease, value).await?;
+        let inside = queues::enter(handle, name.clone(), lease, value).await?;
         let SessionId(lease) = inside.session;
         let leader = rpc::LeaderKey { name, key: inside.key, rev: wire(inside.token), lease };
         Ok(Response::new(rpc::CampaignResponse { header: Some(inside.header), leader: Some(leader) }))

@@ -1,11 +1,14 @@
 //! How the services speak to the engine.
 
+use std::future::ready;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::future::Either;
 use habemus_etcd::etcdserverpb::ResponseHeader;
 use habemus_replica::{Change, MemberId, Role};
 use habemus_store::{Answer, Applied, Author, Command, KeyRange, Revision};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tonic::Request;
 
@@ -154,7 +157,9 @@ impl Handle {
         }
     }
 
-    pub(crate) async fn tell(&self, input: Input) -> Result<(), Refused> {
+    /// Tells the engine at once, or when there is room. The input is not kept in what is returned: a call that waits for a
+    /// lock is held for long, and would be as large as whatever can be told.
+    pub(crate) fn tell(&self, input: Input) -> impl Future<Output = Result<(), Refused>> + Send + use<> {
         let way = match &input {
             Input::Peer(..)
             | Input::Gone(_)
@@ -165,7 +170,14 @@ impl Handle {
             Input::Propose(command, _) if command.is_renewal() => &self.ways.renewals,
             _ => &self.ways.clients,
         };
-        way.send(input).await.map_err(|_| Refused::Stopping)
+        match way.try_send(input) {
+            Ok(()) => Either::Left(ready(Ok(()))),
+            Err(TrySendError::Closed(_)) => Either::Left(ready(Err(Refused::Stopping))),
+            Err(TrySendError::Full(input)) => {
+                let way = way.clone();
+                Either::Right(Box::pin(async move { way.send(input).await.map_err(|_| Refused::Stopping) }))
+            }
+        }
     }
 
     /// Who leads, and whenever that changes.

@@ -17,7 +17,7 @@ impl rpc::lock_server::Lock for Lock {
     async fn lock(&self, request: Request<rpc::LockRequest>) -> Result<Response<rpc::LockResponse>, Status> {
         let handle = self.0.of(&request);
         let rpc::LockRequest { name, lease } = request.into_inner();
-        let inside = queues::enter(&handle, name, lease, Bytes::new()).await?;
+        let inside = queues::enter(handle, name, lease, Bytes::new()).await?;
         Ok(Response::new(rpc::LockResponse { header: Some(inside.header), key: inside.key }))
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use habemus_etcd::etcdserverpb::ResponseHeader;
 use habemus_store::{Answer, Command, Enter, Entered, Leave, Mode, Revision, SessionId, WhenBusy};
+use tokio::task::JoinHandle;
 use tonic::Status;
 
 use crate::engine::Granted;
@@ -24,20 +25,29 @@ pub(crate) struct Inside {
 }
 
 /// Enters a queue, and waits until it is inside.
-pub(crate) async fn enter(handle: &Handle, name: Bytes, lease: i64, value: Bytes) -> Result<Inside, Status> {
+pub(crate) fn enter(
+    handle: Handle,
+    name: Bytes,
+    lease: i64,
+    value: Bytes,
+) -> impl Future<Output = Result<Inside, Status>> + Send {
     // A client that goes away takes this future with it, but not what is under way to the other members. So
     // that goes on by itself, and finds out at its end whether anybody still waits for it.
-    let stand = tokio::spawn(Place::take(handle.clone(), name, lease, value));
+    let stand = tokio::spawn(Place::take(handle, name, lease, value));
+    wait(stand)
+}
+
+async fn wait(stand: JoinHandle<Result<Place, Status>>) -> Result<Inside, Status> {
     let mut place = stand.await.map_err(|_| unknown(Refused::Stopping))??;
     if !place.granted {
-        match handle.granted(place.key.clone(), place.token).await.map_err(unknown)? {
+        match place.handle.granted(place.key.clone(), place.token).await.map_err(unknown)? {
             Granted::Inside => {}
             Granted::Gone => {
                 place.keep = true;
                 return Err(Status::unknown("mutex: session is expired"));
             }
         }
-        place.header = handle.header(handle.revision().await.map_err(unknown)?);
+        place.header = place.handle.header(place.handle.revision().await.map_err(unknown)?);
     }
     place.keep = true;
     let (key, header) = (place.key.clone(), place.header);

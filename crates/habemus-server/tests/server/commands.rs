@@ -178,13 +178,17 @@ async fn three_members_are_restored_from_one_backup() {
 fn a_look_at_how_fast_it_is_counts_all_three_loads() {
     let directory = Directory::new();
     let member = member(&directory);
-    let (code, said) = told(member.address(), &["bench", "--clients", "4", "--for", "200ms"]);
-    assert_eq!(code, Some(0), "{said}");
-    for load in ["keys", "locks", "hand-over"] {
-        let line = said.lines().find(|line| line.starts_with(load)).expect("it was measured");
-        let rate: f64 = line.split_whitespace().nth(1).and_then(|rate| rate.parse().ok()).expect("a rate");
-        assert!(rate > 0.0, "{said}");
-    }
+    let look = |time| {
+        let (code, said) = told(member.address(), &["bench", "--clients", "4", "--for", time]);
+        assert_eq!(code, Some(0), "{said}");
+        let rates = ["keys", "locks", "hand-over"].map(|load| {
+            let line = said.lines().find(|line| line.starts_with(load)).expect("it was measured");
+            line.split_whitespace().nth(1).and_then(|rate| rate.parse::<f64>().ok()).expect("a rate")
+        });
+        rates.iter().all(|rate| *rate > 0.0)
+    };
+    // On a busy machine nobody may come to anything in a short time.
+    assert!(["200ms", "2s", "20s"].into_iter().any(look));
     let (_, locks) = told(member.address(), &["locks"]);
     assert_eq!(locks.lines().count(), 1, "nothing is left: {locks}");
     let (code, said) = told("127.0.0.1:1", &["bench", "--for", "200ms"]);
