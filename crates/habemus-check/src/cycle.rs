@@ -74,11 +74,21 @@ pub(crate) fn has_lacking_cycle(
     if !patience.has_room(&explored.visited, room as u64) {
         return Ok(false);
     }
+    let lacking: u32 = (0..u32::BITS as usize).filter(is_lacking).map(|property| 1 << property).sum();
     let mut stages = vec![Stage::Unmet; room];
-    for property in (0..u32::BITS as usize).filter(is_lacking) {
+    let worker = Worker::new(world, explored.search);
+    let mut steps = Steps { world, explored, worker, successors: Successors::default(), properties: lacking };
+    // Nearly always there is no cycle at all in which anything is lacking. If there is, one property is lacking all the
+    // way, or now this one and now that.
+    if lacking == 0 || !steps.have_cycle(&mut stages, patience)? {
+        return Ok(false);
+    }
+    if lacking.is_power_of_two() {
+        return Ok(true);
+    }
+    for property in (0..u32::BITS).map(|property| 1 << property).filter(|property| lacking & property != 0) {
         stages.fill(Stage::Unmet);
-        let worker = Worker::new(world, explored.search);
-        let mut steps = Steps { world, explored, worker, successors: Successors::default(), property };
+        steps.properties = property;
         if steps.have_cycle(&mut stages, patience)? {
             return Ok(true);
         }
@@ -101,8 +111,8 @@ struct Steps<'w> {
     explored: &'w Explored,
     worker: Worker<'w>,
     successors: Successors,
-    /// The property that is lacking all the time.
-    property: usize,
+    /// Those of which one at least is lacking all the time.
+    properties: u32,
 }
 
 impl Steps<'_> {
@@ -143,12 +153,12 @@ impl Steps<'_> {
         Ok(false)
     }
 
-    /// Whether a run that breaks the property might pass through such a state for ever.
+    /// Whether a run that breaks one of the properties might pass through such a state for ever.
     fn can_stay(&mut self, row: &[u32]) -> bool {
         let is_whole = Environment(row[self.world.environment_at()]).group() == 0;
         let heals = self.world.setting.timers.speed().is_none();
         let lacking = self.worker.judge(row[self.world.monitors_at()]).lacking;
-        lacking >> self.property & 1 == 1 && (is_whole || !heals)
+        lacking & self.properties != 0 && (is_whole || !heals)
     }
 
     /// Adds the states to which the explored steps out of a state lead.

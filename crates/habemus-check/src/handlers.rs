@@ -156,6 +156,8 @@ pub(crate) struct Handled {
     pub(crate) process: u32,
     pub(crate) persist: Option<u32>,
     pub(crate) effects: SmallVec<[Effect; 4]>,
+    /// Whether it found out something about a time or a term that was out of reach.
+    pub(crate) peeked: bool,
 }
 
 /// One thing that a handler asked for.

@@ -44,9 +44,7 @@ pub(crate) struct Numbered {
     pub(crate) moves: Vec<Vec<u32>>,
     /// Whether states that differ by the names of terms are one.
     pub(crate) is_term_invariant: bool,
-    /// On how many steps shifts were tried,
-    shifted: AtomicUsize,
-    /// and on how many other widths of gaps between terms.
+    /// On how many steps other widths of gaps between terms were tried.
     widened: AtomicUsize,
 }
 
@@ -76,7 +74,6 @@ impl Numbered {
             amnesia: setting.budget.amnesia,
             clocks: setting.clocks,
             is_sure_to_start: setting.is_sure_to_start() || facts.population.is_sure_to_start,
-            shifted: AtomicUsize::new(0),
             widened: AtomicUsize::new(0),
         }
     }
@@ -306,7 +303,7 @@ mod tests {
         let send = |to: u32| Effect::Send { to: Address(to), message: 0 };
         let effects =
             SmallVec::from_slice(&[send(1), Effect::Output(7), send(2), Effect::Output(8), send(3)]);
-        let handled = Handled { process: 0, persist: None, effects };
+        let handled = Handled { process: 0, persist: None, effects, peeked: false };
         let left = |kept| lose_unsent(cut_short(handled.clone(), kept), kept).effects.to_vec();
         assert_eq!(left(0b001), [send(1), Effect::Output(7)]);
         assert_eq!(left(0b010), [Effect::Output(7), send(2), Effect::Output(8)]);

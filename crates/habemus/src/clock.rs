@@ -2,21 +2,73 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use crate::Address;
+use crate::opaque::peek;
 
 /// Lamport's clock: if one event happened before another, its time is smaller.
 ///
-/// A time is opaque: it can be compared with another one and ticks, and that is all. So no process can mind
-/// the time itself, and the model checker may take states for one that differ by a shift of all clocks.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// A time is opaque: it can be compared with another one and ticks, and that is all. Whoever compares a time
+/// that is [out of reach](FAR) with one that is not, or finds out its number, [is noticed](crate::symmetry::has_peeked). So no
+/// process can mind the time itself, and the model checker may take states for one that differ by a shift of all clocks.
+#[derive(Clone, Copy, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct LamportClock(u64);
 
+/// So late no clock is that began at zero and ticks.
+pub const FAR: u64 = 1 << 40;
+
+impl LamportClock {
+    /// Notes that somebody finds out the number.
+    fn read(self) -> u64 {
+        if self.0 >= FAR {
+            peek();
+        }
+        self.0
+    }
+
+    /// Both numbers, to be compared.
+    fn with(self, other: LamportClock) -> (u64, u64) {
+        if (self.0 >= FAR) != (other.0 >= FAR) {
+            peek();
+        }
+        (self.0, other.0)
+    }
+}
+
+impl PartialEq for LamportClock {
+    fn eq(&self, other: &LamportClock) -> bool {
+        let (one, other) = self.with(*other);
+        one == other
+    }
+}
+
+impl Eq for LamportClock {}
+
+impl Ord for LamportClock {
+    fn cmp(&self, other: &LamportClock) -> Ordering {
+        let (one, other) = self.with(*other);
+        one.cmp(&other)
+    }
+}
+
+impl PartialOrd for LamportClock {
+    fn partial_cmp(&self, other: &LamportClock) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Hash for LamportClock {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.read().hash(state);
+    }
+}
+
 impl fmt::Debug for LamportClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
+        write!(f, "{}", self.read())
     }
 }
 
@@ -40,7 +92,7 @@ impl LamportClock {
     /// A number that grows with the time, and among events of the same time with the rank, of which there are
     /// `ranks`: a fencing token is made of it. Whoever hands it out is not shift invariant.
     pub fn numbered(self, rank: usize, ranks: usize) -> u64 {
-        self.0.saturating_mul(ranks as u64).saturating_add(rank as u64)
+        self.read().saturating_mul(ranks as u64).saturating_add(rank as u64)
     }
 
     /// The time of a new local event.
@@ -51,7 +103,8 @@ impl LamportClock {
 
     /// The time of receiving a message that was sent at `sent`.
     pub fn witness(&mut self, sent: LamportClock) -> LamportClock {
-        self.0 = self.0.max(sent.0) + 1;
+        let (mine, sent) = self.with(sent);
+        self.0 = mine.max(sent) + 1;
         *self
     }
 }
@@ -134,12 +187,32 @@ impl PartialOrd for VectorClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::opaque::has_peeked;
 
     #[test]
     fn a_received_message_is_later_than_its_sending() {
         let (mut sender, mut receiver) = (LamportClock(7), LamportClock(2));
         let sent = sender.tick();
         assert!(receiver.witness(sent) > sent);
+    }
+
+    #[test]
+    fn a_time_out_of_reach_is_compared_with_its_like_alone() {
+        let peeks = |look: &dyn Fn(LamportClock)| {
+            let mut far = LamportClock(3);
+            shift(&mut far, FAR);
+            has_peeked();
+            look(far);
+            has_peeked()
+        };
+        let near = LamportClock(9);
+        assert!(peeks(&|far| _ = far == near) && peeks(&|far| _ = near < far));
+        assert!(peeks(&|mut far| _ = far.witness(near)) && peeks(&|far| _ = far.max(near)));
+        assert!(peeks(&|far| _ = far.numbered(0, 1)) && peeks(&|far| _ = format!("{far:?}")));
+        assert!(peeks(&|far| far.hash(&mut std::hash::DefaultHasher::new())));
+        let later = |mut far: LamportClock| far.tick();
+        assert!(!peeks(&|far| _ = later(far) > far) && !peeks(&|mut far| _ = far.witness(later(far))));
+        assert!(!peeks(&|_| _ = near.max(LamportClock::default())));
     }
 
     #[test]

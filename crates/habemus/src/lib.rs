@@ -92,6 +92,7 @@ mod context;
 pub mod detector;
 pub mod election;
 pub mod mutex;
+mod opaque;
 pub mod problem;
 pub mod process;
 pub mod property;

@@ -4,13 +4,14 @@
 //! but a symmetry need to be explored once. An algorithm implements [`ShiftInvariant`], [`RotationSymmetric`],
 //! [`PermutationSymmetric`] or [`TermInvariant`], and whoever makes its [`Setup`](crate::catalogue::Setup) says so
 //! there. The checker believes nobody: it tries the symmetry on every step that it takes: every rotation or
-//! permutation, and many shifts of a time that no process can read.
+//! permutation, and times and terms that are out of reach, [of which nothing can be found out](has_peeked).
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Debug};
 
 use crate::clock::LamportClock;
-pub use crate::clock::{shift, time_of};
+pub use crate::clock::{FAR, shift, time_of};
+pub use crate::opaque::has_peeked;
 use crate::term::{TermInvariant, TermPart, VisitTerms};
 use crate::{Address, Id, Process};
 

@@ -5,15 +5,19 @@
 //! with each other, takes the next one of one that it knows, and does nothing else with them, cannot tell a
 //! term from another with the same neighbours. So the model checker may rename them: see [`TermInvariant`].
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use crate::Process;
+use crate::opaque::peek;
 
 /// A term, ballot, round or epoch.
 ///
 /// It is opaque: there is a first one, two can be compared, and one has a next one. That is all, so no
-/// process can mind the number itself.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// process can mind the number itself. Whoever makes one that is two or more beyond all that it knows, and compares
+/// with that, [is noticed](crate::symmetry::has_peeked) where terms are [out of reach](Far).
+#[derive(Clone, Copy, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Term(u64);
@@ -48,6 +52,83 @@ impl fmt::Debug for Term {
 impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Term {
+    /// Both numbers, to be compared.
+    fn with(self, other: Term) -> (u64, u64) {
+        if self.0 ^ other.0 >= Far::APART && !Far::is_between(self.0.min(other.0), self.0.max(other.0)) {
+            peek();
+        }
+        (self.0, other.0)
+    }
+}
+
+impl PartialEq for Term {
+    fn eq(&self, other: &Term) -> bool {
+        let (one, other) = self.with(*other);
+        one == other
+    }
+}
+
+impl Eq for Term {}
+
+impl Ord for Term {
+    fn cmp(&self, other: &Term) -> Ordering {
+        let (one, other) = self.with(*other);
+        one.cmp(&other)
+    }
+}
+
+impl PartialOrd for Term {
+    fn partial_cmp(&self, other: &Term) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Hash for Term {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+/// Names for terms that are so far apart that no process gets from one to another by taking the next one.
+///
+/// Terms with nothing between them are a *run*. Those that zero begins keep their numbers. Each other run ends at the
+/// same place within its own stretch of numbers, so that a number says how far beyond its run it is; and it says where the
+/// run of zero ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Far {
+    /// The last term of the run that zero begins.
+    zero_to: u64,
+}
+
+impl Far {
+    /// Numbers that differ by less are of one run.
+    const APART: u64 = 1 << 48;
+    /// Where a stretch says how far the run of zero goes.
+    const ZERO_TO: u32 = 40;
+    /// Where runs end.
+    const END: u64 = 1 << 20;
+
+    /// The names where the run of zero ends with this term; `None` if it is too long.
+    pub fn beyond(zero_to: u64) -> Option<Far> {
+        (zero_to < Self::APART >> Self::ZERO_TO).then_some(Far { zero_to })
+    }
+
+    /// The name of a term of the run with this number, the first of which is 1, with so many of the run after it.
+    pub fn name(self, run: u64, after: u64) -> u64 {
+        (run * Self::APART) + (self.zero_to << Self::ZERO_TO) + Self::END - after
+    }
+
+    /// Whether a term is surely below one of a later run: it is one of its own run or the next one after that.
+    fn is_between(below: u64, above: u64) -> bool {
+        if below < Self::APART {
+            below <= (above % Self::APART >> Self::ZERO_TO) + 1
+        } else {
+            below % (1 << Self::ZERO_TO) <= Self::END + 1
+        }
     }
 }
 
@@ -89,6 +170,7 @@ pub type VisitTerms<P> = fn(TermPart<'_, P>, &mut dyn FnMut(Sort, &mut Term));
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::opaque::has_peeked;
 
     #[test]
     fn each_term_has_a_later_one_but_for_the_last() {
@@ -96,5 +178,29 @@ mod tests {
         assert!(first > Term::ZERO && first.next() > Some(first));
         assert_eq!(Term::of(u64::MAX).next(), None);
         assert_eq!((format!("{first:?}"), first.to_string()), ("1".to_owned(), "1".to_owned()));
+    }
+
+    #[test]
+    fn a_term_beyond_all_that_are_known_is_compared_with_none() {
+        // 0, 1, some later one and the next one after that, and a still later one.
+        let far = Far::beyond(1).expect("it is near");
+        let [lower, upper, last] = [(1, 1), (1, 0), (2, 0)].map(|(run, after)| Term(far.name(run, after)));
+        let after = |term: Term, times: usize| {
+            (0..times).fold(term, |term, _| term.next().expect("there is a later one"))
+        };
+        let peeks = |one: Term, other: Term| {
+            has_peeked();
+            let _ = one < other;
+            has_peeked()
+        };
+        assert_eq!((after(lower, 1), lower < upper && upper < last), (upper, true));
+        let known = [Term::ZERO, after(Term::ZERO, 2), lower, after(upper, 1), last, after(last, 1)];
+        assert!(known.iter().all(|&one| known.iter().all(|&other| !peeks(one, other))));
+        for made in [after(Term::ZERO, 3), after(Term::ZERO, 9), after(upper, 2)] {
+            assert!(peeks(made, last) && peeks(last, made), "{made}");
+        }
+        // How far apart neighbours are is known.
+        assert!(!peeks(after(upper, 2), lower) && !peeks(after(Term::ZERO, 9), Term::ZERO));
+        assert!(Far::beyond(1 << 8).is_none());
     }
 }

@@ -26,6 +26,9 @@ pub struct Case {
     pub change: fn(&mut Setting),
 }
 
+/// Whoever enters is given a token, so that it can be seen whether tokens grow.
+const FENCED: &[(&str, &str)] = &[("fencing", "true")];
+
 /// Every case, with its algorithm's others.
 pub const CASES: &[Case] = &[
     Case {
@@ -149,6 +152,24 @@ pub const CASES: &[Case] = &[
         change: |setting| timed(setting, 12, 1),
     },
     Case {
+        algorithm: "token-ring",
+        name: "fenced, 2 entries each",
+        ids: &[1, 2, 3],
+        detector: None,
+        options: FENCED,
+        flags: " --entries 2",
+        change: |setting| setting.entries = 2,
+    },
+    Case {
+        algorithm: "lamport",
+        name: "n = 2, fenced, 3 entries each",
+        ids: &[1, 2],
+        detector: None,
+        options: FENCED,
+        flags: " --entries 3",
+        change: |setting| setting.entries = 3,
+    },
+    Case {
         algorithm: "ricart-agrawala",
         name: "any number of entries",
         ids: &[1, 2, 3],
@@ -165,6 +186,33 @@ pub const CASES: &[Case] = &[
         options: &[("variant", "bare-replies")],
         flags: " --entries any",
         change: |setting| setting.entries = ANY_NUMBER,
+    },
+    Case {
+        algorithm: "ricart-agrawala",
+        name: "n = 2, fenced, 3 entries each",
+        ids: &[1, 2],
+        detector: None,
+        options: FENCED,
+        flags: " --entries 3",
+        change: |setting| setting.entries = 3,
+    },
+    Case {
+        algorithm: "suzuki-kasami",
+        name: "fenced, 2 entries each",
+        ids: &[1, 2, 3],
+        detector: None,
+        options: FENCED,
+        flags: " --entries 2",
+        change: |setting| setting.entries = 2,
+    },
+    Case {
+        algorithm: "raymond",
+        name: "fenced, 2 entries each",
+        ids: &[1, 2, 3],
+        detector: None,
+        options: FENCED,
+        flags: " --entries 2",
+        change: |setting| setting.entries = 2,
     },
     Case {
         algorithm: "maekawa",

@@ -197,7 +197,9 @@ impl<P: Process> Erased<P> {
 impl<P: Process> Handlers for Erased<P> {
     fn handle(&self, at: Address, event: Event, now: Duration, branch: &mut Branch) -> Option<Handled> {
         let before = branch.position();
+        symmetry::has_peeked();
         let (process, step) = self.run(at, event, now, branch);
+        let peeked = symmetry::has_peeked();
         branch.rewind(before);
         // Pure handlers give the same again; one that does not would make every result here worthless.
         let (again, same_step) = self.run(at, event, now, branch);
@@ -221,6 +223,7 @@ impl<P: Process> Handlers for Erased<P> {
             effects,
             process: self.processes.number(process),
             persist: step.persist.map(|stored| self.stored.number(stored)),
+            peeked,
         })
     }
 

@@ -30,8 +30,8 @@ pub(super) fn models(entry: &'static Entry) -> Vec<Model> {
         }
     }
     for (options, fault) in options.iter().flat_map(|options| FAULTS.map(|fault| (options, fault))) {
-        for (processes, starters) in [(2, 0..2), (3, 0..1), (3, 2..3), (3, 0..3)] {
-            // Who asks is everybody, or this one.
+        for (processes, starters) in [(2, 0..2), (3, 0..1), (3, 2..3), (3, 1..3), (3, 0..3)] {
+            // Who asks is everybody, one, or two of three, who have rivals in fewer states.
             let asking: Vec<Address> = starters.map(Address).collect();
             // Where timers run out at any time, none is wrong.
             let all = [usual, Timers::MessagesFirst, Timers::LateClients].into_iter();

@@ -6,11 +6,13 @@
 
 use std::sync::atomic::Ordering;
 
+use habemus::term::Far;
+
 use super::{Numbered, Outcomes};
 use crate::handlers::{Effect, TermPart};
 use crate::local::{Body, Item, Local};
 use crate::protocol::{Cause, Trouble};
-use crate::terms::{Image, Renaming, Terms, in_order};
+use crate::terms::{Image, Renaming, SortedTerm, Terms, gaps, in_order};
 
 /// So wide gaps become to see whether a process minds.
 const WIDTHS: [u64; 4] = [2, 3, 5, 1_000_003];
@@ -119,8 +121,10 @@ impl Numbered {
         let number = self.widened.fetch_add(1, Ordering::Relaxed);
         let one = number % WIDTHS.len();
         let tried = if number < WHOLLY_WIDENED { &WIDTHS[..] } else { &WIDTHS[one..=one] };
-        for &width in tried {
-            let to: Image = widened(&from, width);
+        // A step may do the same with gaps of these widths and not with others, if it compares terms with one that it
+        // makes, two or more beyond all that it knows. So far apart, that is found out.
+        let images = tried.iter().map(|&width| widened(&from, width)).chain(far_apart(&from));
+        for to in images {
             if !self.does_the_same(&Renaming { from: &from, to: &to }, local, cause, outcomes)? {
                 return Ok(false);
             }
@@ -176,10 +180,28 @@ impl Numbered {
     }
 }
 
+/// Terms so far apart that none is made of another; `None` if there are too many next to zero.
+fn far_apart(terms: &[SortedTerm]) -> Option<Image> {
+    let mut image = Image::new();
+    for terms in terms.chunk_by(|one, other| one.0 == other.0) {
+        let gaps = gaps(terms);
+        let neighbours = |from: usize| gaps[from..].iter().take_while(|&&gap| gap < 2).count();
+        let near = neighbours(0);
+        image.extend(terms[..near].iter().map(|&(_, term)| term));
+        let far = Far::beyond(image.last().copied().filter(|_| near > 0).unwrap_or(0))?;
+        let mut run = 0;
+        for (index, &gap) in gaps.iter().enumerate().skip(near) {
+            run += u64::from(gap >= 2);
+            image.push(far.name(run, neighbours(index + 1) as u64));
+        }
+    }
+    Some(image)
+}
+
 /// Terms with gaps so wide between those that are not neighbours.
-fn widened(terms: &[crate::terms::SortedTerm], width: u64) -> Image {
+fn widened(terms: &[SortedTerm], width: u64) -> Image {
     let mut last = None;
-    let renamed = terms.iter().zip(crate::terms::gaps(terms)).map(|(&(sort, _), gap)| {
+    let renamed = terms.iter().zip(gaps(terms)).map(|(&(sort, _), gap)| {
         let below = match last {
             Some((other, below)) if other == sort => below,
             _ => 0,

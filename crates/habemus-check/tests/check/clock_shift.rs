@@ -85,7 +85,9 @@ enum Server {
     /// It opens at some time, and should not say that only distances matter.
     OpensLate,
     /// It opens at one time only, and should not say so either.
-    OpensAtNine,
+    OpensAt(u32),
+    /// It opens at times whose number is a multiple of this, which it finds out from how they are told to people.
+    Reads(u64),
 }
 
 /// A time that a process can make by ticking.
@@ -127,10 +129,17 @@ impl Process for Insistent {
             Message::Ask(time) if *cx.config() == Server::OpensLate && time > after(1000) => {
                 cx.send(from, Message::Grant);
             }
-            Message::Ask(time) if *cx.config() == Server::OpensAtNine && time == after(9) => {
-                cx.send(from, Message::Grant);
+            Message::Ask(time) => {
+                let opens = match *cx.config() {
+                    Server::OpensAt(ticks) => time == after(ticks),
+                    Server::Reads(of) => {
+                        format!("{time:?}").parse().is_ok_and(|time: u64| time % of == of - 1)
+                    }
+                    Server::AlwaysBusy | Server::OpensLate => false,
+                };
+                let answer = if opens { Message::Grant } else { Message::Busy(self.clock.witness(time)) };
+                cx.send(from, answer);
             }
-            Message::Ask(time) => cx.send(from, Message::Busy(self.clock.witness(time))),
             Message::Busy(time) => {
                 let now = self.clock.witness(time);
                 cx.send(from, Message::Ask(now));
@@ -175,7 +184,8 @@ fn a_run_in_which_only_times_grow_goes_round_in_a_cycle() {
 
 #[test]
 fn a_process_that_minds_the_time_itself_is_named() {
-    for server in [Server::OpensLate, Server::OpensAtNine] {
+    // No shift by little brings any time that is reached to thirty, or to a multiple of so much.
+    for server in [Server::OpensLate, Server::OpensAt(9), Server::OpensAt(30), Server::Reads(5_000_011)] {
         let error = check(server, true).expect_err("what it says of itself is not so");
         let said = error.to_string();
         assert!(said.contains("process 2") && said.contains("Ask(") && said.contains("later"), "{said}");

@@ -250,6 +250,8 @@ enum Pace {
     Leaps,
     /// It minds the number itself, and should not say so either.
     Counts,
+    /// It stops at one term that it makes of zero, and should not say so either.
+    StopsAt(u32),
 }
 
 /// Attempts of the quorum, and reigns of the elected coordinator, on models that end without the renaming, too.
@@ -331,12 +333,13 @@ impl Process for Runner {
             return;
         }
         self.term = match cx.config() {
-            Pace::Next | Pace::Counts => next(self.term),
+            Pace::Next | Pace::Counts | Pace::StopsAt(_) => next(self.term),
             Pace::Leaps => next(next(self.term)),
         };
         let is_there = match cx.config() {
             Pace::Next | Pace::Leaps => self.term >= self.goal,
             Pace::Counts => self.term.number() == 3,
+            Pace::StopsAt(number) => self.term == (0..*number).fold(Term::ZERO, |term, _| next(term)),
         };
         if is_there {
             cx.output(Output::leads());
@@ -368,7 +371,8 @@ fn run(pace: Pace) -> Result<CheckReport, CheckError> {
 
 #[test]
 fn a_process_that_minds_the_distance_between_terms_is_named() {
-    for pace in [Pace::Leaps, Pace::Counts] {
+    // Gaps of all the widths that are tried make no term of this number.
+    for pace in [Pace::Leaps, Pace::Counts, Pace::StopsAt(3), Pace::StopsAt(29)] {
         let said = run(pace).expect_err("what it says of itself is not so").to_string();
         assert!(said.contains("how far apart terms are") && said.contains("process"), "{said}");
     }

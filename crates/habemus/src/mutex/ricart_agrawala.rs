@@ -135,7 +135,10 @@ impl RicartAgrawala {
 
     #[inline]
     fn on_reply(&mut self, sent: LamportClock, cx: &mut Context<'_, Self>) {
-        self.learn(sent, cx);
+        // A bare reply says no time.
+        if cx.config().variant != Variant::BareReplies {
+            self.clock.witness(sent);
+        }
         // Everybody replies once to each request, and without all replies I do not enter: none can be late.
         self.replies += 1;
         self.enter_if_all_replied(cx);

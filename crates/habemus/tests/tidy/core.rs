@@ -34,8 +34,10 @@ fn the_core_has_no_clock_no_thread_no_chance_and_no_input_or_output() {
     assert!(sources.len() > 20);
     let mut wrong = Vec::new();
     for file in &sources {
+        // To notice who looks at an opaque number something must be kept beside the number; no algorithm gets at it.
+        let is_notice = |word: &str| word == "thread_local!" && file.path.ends_with("habemus/src/opaque.rs");
         for (number, line) in file.lines().filter(|(_, line)| !line.trim_start().starts_with("//")) {
-            let found = FORBIDDEN.iter().filter(|(word, _)| line.contains(word));
+            let found = FORBIDDEN.iter().filter(|(word, _)| line.contains(word) && !is_notice(word));
             wrong.extend(found.map(|(word, why)| format!("{}:{number}: {word}: {why}", file.path)));
         }
     }
@@ -44,7 +46,7 @@ fn the_core_has_no_clock_no_thread_no_chance_and_no_input_or_output() {
 
 /// What would let an algorithm read or make a time or a term: drivers need it, and may take states for one
 /// only because no algorithm does it.
-const OPAQUE: [&str; 4] = ["time_of(", "symmetry::shift(", "Term::of(", "LamportClock::at("];
+const OPAQUE: [&str; 5] = ["time_of(", "symmetry::shift(", "Term::of(", "LamportClock::at(", "has_peeked("];
 
 #[test]
 fn times_and_terms_are_opaque_to_algorithms() {
