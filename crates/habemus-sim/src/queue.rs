@@ -6,6 +6,9 @@
 //! once per level. What is pushed into the present finds its place in the line. Events of the same instant stay
 //! in the order in which they were pushed, because a slot is emptied before anything can be pushed directly to
 //! the levels below it.
+//!
+//! Of few events no wheel is made: then the present is all of time, and everything stands in the line, as does
+//! what is pushed in order, however much it is.
 
 use std::collections::VecDeque;
 
@@ -25,7 +28,10 @@ pub struct Queue<T> {
     now: u64,
     len: usize,
     /// The level of the present slot: it holds all times that agree with `now` in this byte and those above.
+    /// Above the last level that is any time.
     present: usize,
+    /// The bits in which a time differs from `now` that is not in the present slot.
+    beyond: u64,
     /// The events of the present slot, as they are to happen; they lie nowhere else.
     line: VecDeque<(u64, T)>,
     /// Level by level, a bit for each slot that holds something.
@@ -46,7 +52,8 @@ impl<T> Default for Queue<T> {
         Queue {
             now: 0,
             len: 0,
-            present: 0,
+            present: LEVELS,
+            beyond: 0,
             line: VecDeque::new(),
             occupied: [[0; SLOTS / 64]; LEVELS],
             slots: std::iter::repeat_with(Vec::new).take(LEVELS * SLOTS).collect(),
@@ -75,53 +82,61 @@ impl<T> Queue<T> {
     pub fn push(&mut self, time: u64, event: T) {
         debug_assert!(time >= self.now, "time only grows");
         self.len += 1;
-        if (time ^ self.now) >> (8 * self.present) != 0 {
+        if (time ^ self.now) & self.beyond != 0 {
             self.place(time, event);
-        } else if self.line.back().is_none_or(|(last, _)| *last <= time) {
-            self.line.push_back((time, event));
-        } else {
-            self.insert(time, event);
+            return;
+        }
+        let in_order = self.line.back().is_none_or(|(last, _)| *last <= time);
+        // It is added in any case: to hand it over to somebody else, it would have to lie in memory before.
+        self.line.push_back((time, event));
+        if !in_order {
+            self.move_last();
         }
     }
 
-    /// Adds an event to the present slot, before others.
-    fn insert(&mut self, time: u64, event: T) {
-        if self.line.len() < 2 * FEW {
-            let place = self.line.partition_point(|(other, _)| *other <= time);
-            self.line.insert(place, (time, event));
-        } else {
+    /// Moves what was added to the line last to where it belongs.
+    #[inline(never)]
+    fn move_last(&mut self) {
+        if self.line.len() > 2 * FEW {
             let events = std::mem::take(&mut self.line);
             self.spread(events);
-            self.place(time, event);
+        } else if let Some((time, event)) = self.line.pop_back() {
+            let place = self.line.partition_point(|(other, _)| *other <= time);
+            self.line.insert(place, (time, event));
         }
     }
 
-    /// Adds an event where it belongs if the present is no more than this instant.
+    /// Adds an event to its slot, which lies beyond the present one.
     #[inline]
     fn place(&mut self, time: u64, event: T) {
         let differing = time ^ self.now;
-        if differing == 0 {
-            self.line.push_back((time, event));
-            return;
-        }
         let level = differing.ilog2() as usize / 8;
         let slot = (time >> (8 * level)) as usize % SLOTS;
         self.occupied[level][slot / 64] |= 1 << (slot % 64);
         self.slots[level * SLOTS + slot].push((time, event));
     }
 
+    fn set_present(&mut self, level: usize) {
+        self.present = level;
+        self.beyond = if level == LEVELS { 0 } else { !0 << (8 * level) };
+    }
+
     /// Spreads the events of the present slot over lower levels.
     fn spread(&mut self, events: impl IntoIterator<Item = (u64, T)>) {
-        self.present = 0;
+        self.set_present(0);
         for (time, event) in events {
-            self.place(time, event);
+            if time == self.now {
+                self.line.push_back((time, event));
+            } else {
+                self.place(time, event);
+            }
         }
     }
 
     /// Events that come next, as far as their order is already known; there may be more.
     #[inline]
     pub fn upcoming(&self) -> impl Iterator<Item = &T> {
-        self.line.as_slices().0.iter().map(|(_, event)| event)
+        self.line.iter().map(|(_, event)| event)
     }
 
     /// Takes the next event out, with its time, unless it lies after `limit`.
@@ -140,6 +155,10 @@ impl<T> Queue<T> {
 
     /// Moves on to the next slot that holds something, unless it begins after `limit`.
     fn descend(&mut self, limit: u64) -> bool {
+        if self.len <= FEW && self.present < LEVELS {
+            self.line_up();
+            return self.len > 0;
+        }
         for level in self.present..LEVELS {
             let shift = 8 * level;
             let here = (self.now >> shift) as usize % SLOTS;
@@ -156,7 +175,7 @@ impl<T> Queue<T> {
                 self.sort(&mut events);
             }
             let emptied = if events.is_sorted_by_key(|(time, _)| *time) {
-                self.present = level;
+                self.set_present(level);
                 std::mem::replace(&mut self.line, events.into()).into()
             } else {
                 self.spread(events.drain(..));
@@ -168,6 +187,25 @@ impl<T> Queue<T> {
             return true;
         }
         false
+    }
+
+    /// Brings all events into the line; they are few.
+    fn line_up(&mut self) {
+        let mut events = Vec::with_capacity(self.len);
+        for level in 0..LEVELS {
+            // Equals are in one slot, so the order of slots is of no importance.
+            for word in 0..SLOTS / 64 {
+                let mut bits = std::mem::take(&mut self.occupied[level][word]);
+                while bits != 0 {
+                    let slot = word * 64 + bits.trailing_zeros() as usize;
+                    bits &= bits - 1;
+                    events.append(&mut self.slots[level * SLOTS + slot]);
+                }
+            }
+        }
+        self.sort(&mut events);
+        self.line.extend(events);
+        self.set_present(LEVELS);
     }
 
     /// Sorts few events by time, equals in their order.
@@ -256,15 +294,43 @@ mod tests {
         assert!(queue.upcoming().eq(&['x', 'c']));
     }
 
+    /// Numbers of so many bits, the same every time.
+    fn draws() -> impl FnMut(u32) -> u64 {
+        let mut seed = 1_u64;
+        move |bits| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 11) & ((1 << bits) - 1)
+        }
+    }
+
+    /// Few events stand in a line, many lie in the wheel, and again and again the ones become the others.
+    #[test]
+    fn it_agrees_with_a_heap_while_it_fills_and_empties() {
+        let (mut queue, mut heap) = (Queue::default(), BinaryHeap::new());
+        let mut draw = draws();
+        let (mut now, mut changes, mut was_wheel) = (0, 0, false);
+        for number in 0..40_000_u64 {
+            let time = now + draw([2, 12, 22][number as usize % 3]);
+            queue.push(time, number);
+            heap.push(Reverse((time, number)));
+            let fills = number / 1000 % 2 == 0;
+            for _ in 0..if fills { number % 2 } else { 1 + number % 2 } {
+                let popped = queue.pop(u64::MAX);
+                assert_eq!(popped.map(Reverse), heap.pop());
+                now = popped.map_or(now, |(time, _)| time);
+            }
+            let is_wheel = queue.present < LEVELS;
+            changes += u32::from(is_wheel != was_wheel);
+            was_wheel = is_wheel;
+        }
+        assert_eq!(changes, 40, "it is a wheel whenever it is full");
+    }
+
     /// Events drawn at random, against a heap ordered by time and number.
     #[test]
     fn it_agrees_with_a_heap() {
         let (mut queue, mut heap) = (Queue::default(), BinaryHeap::new());
-        let mut seed = 1_u64;
-        let mut draw = |bits: u32| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 11) & ((1 << bits) - 1)
-        };
+        let mut draw = draws();
         let mut now = 0;
         for number in 0..200_000_u64 {
             let bits = [0, 4, 9, 17, 24, 40][draw(20) as usize % 6];

@@ -315,8 +315,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                     }
                 }
                 let before = std::mem::replace(&mut self.now, time);
-                let happened = if calm { self.happen_calmly(pending) } else { self.happen(pending) };
-                if !happened {
+                if !self.happen_now(pending, calm) {
                     // A timer that was cancelled or replaced is nothing that happens.
                     self.now = before;
                     continue;

@@ -86,18 +86,18 @@ impl<'a, P: Process> Context<'a, P> {
 
     /// Asks to be woken with `timer`. A running timer of the same value is replaced.
     pub fn set_timer(&mut self, timer: P::Timer, after: impl Into<Delay>) {
-        self.step.effects.push(Effect::SetTimer { timer, after: after.into() });
+        ask(self.step, Effect::SetTimer { timer, after: after.into() });
     }
 
     /// Takes a timer back.
     pub fn cancel_timer(&mut self, timer: P::Timer) {
-        self.step.effects.push(Effect::CancelTimer(timer));
+        ask(self.step, Effect::CancelTimer(timer));
     }
 
     /// Tells the application something.
     #[inline]
     pub fn output(&mut self, output: Output<P>) {
-        self.step.effects.push(Effect::Output(output));
+        ask(self.step, Effect::Output(output));
     }
 
     /// Puts `stable` on stable storage, before any effect of this step is carried out.
@@ -107,7 +107,7 @@ impl<'a, P: Process> Context<'a, P> {
 
     /// Says what this detector thinks of another process.
     pub fn report(&mut self, suspicion: Suspicion) {
-        self.step.effects.push(Effect::Suspicion(suspicion));
+        ask(self.step, Effect::Suspicion(suspicion));
     }
 
     /// A free choice: a number below `bound`.
@@ -164,6 +164,13 @@ impl<'a, P: Process> Context<'a, P> {
         }
         None
     }
+}
+
+/// Asks for what is rarer than a message: a call keeps handlers short. It takes the step and not the context,
+/// which need then lie nowhere in memory where a handler is part of its driver's loop.
+#[inline(never)]
+fn ask<P: Process>(step: &mut Step<P>, effect: Effect<P>) {
+    step.effects.push(effect);
 }
 
 /// What a process inside another one says.

@@ -22,16 +22,18 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         self.held_back.is_empty() && self.plan.triggered.is_empty() && self.network.is_plain()
     }
 
-    /// Lets an event take place while all is calm; says whether it did. It belongs into the loop: a call would copy
-    /// every event.
+    /// Lets an event take place, in the quick way if all is calm; says whether it did. It belongs into the
+    /// loop, and hands on the parts of an event: what is handed over in one piece must first lie in memory.
     #[inline(always)]
-    pub(super) fn happen_calmly(&mut self, pending: Pending<P, O::Stamp>) -> bool {
+    pub(super) fn happen_now(&mut self, pending: Pending<P, O::Stamp>, calm: bool) -> bool {
         match pending {
-            Pending::Deliver { from, to, message, stamp } => {
+            Pending::Deliver { from, to, message, stamp } if calm => {
                 self.deliver_calmly(from, to, message, &stamp);
                 true
             }
-            other => self.happen(other),
+            Pending::Deliver { from, to, message, stamp } => self.arrive(from, to, message, stamp),
+            Pending::Timer { at, timer, number } => self.ring(at, timer, number),
+            Pending::Rare(rare) => self.rare(rare),
         }
     }
 
@@ -54,7 +56,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             check_link(&self.system, to, next);
             let stamp = self.observer.sent(self.now, to, next, &message);
             let arrival = self.network.plain_arrival(self.now, to);
-            self.post(arrival, to, next, message, stamp);
+            self.queue.push(arrival, Pending::Deliver { from: to, to: next, message, stamp });
         } else if !self.step.effects.is_empty() {
             self.carry_out_effects(to);
         }
@@ -70,15 +72,17 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     /// Lets an event take place, whatever the circumstances; says whether it did.
     #[inline(never)]
     pub(super) fn happen(&mut self, pending: Pending<P, O::Stamp>) -> bool {
-        if let Some(waiting) = self.held_back.get_mut(pending.at()) {
-            waiting.push(pending);
+        self.happen_now(pending, false)
+    }
+
+    /// A message arrives, wherever anything may be wrong; says whether it is delivered or lost now.
+    #[inline(never)]
+    fn arrive(&mut self, from: Address, to: Address, message: P::Message, stamp: O::Stamp) -> bool {
+        if let Some(waiting) = self.held_back.get_mut(to) {
+            waiting.push(Pending::Deliver { from, to, message, stamp });
             return false;
         }
-        match pending {
-            Pending::Deliver { from, to, message, stamp } => self.deliver(from, to, message, &stamp),
-            Pending::Timer { at, timer, number } => return self.ring(at, timer, number),
-            Pending::Rare(rare) => return self.rare(*rare),
-        }
+        self.deliver(from, to, message, &stamp);
         true
     }
 
@@ -100,6 +104,10 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
 
     #[inline(never)]
     fn ring(&mut self, at: Address, timer: P::Timer, number: u32) -> bool {
+        if let Some(waiting) = self.held_back.get_mut(at) {
+            waiting.push(Pending::Timer { at, timer, number });
+            return false;
+        }
         if !self.timers.ring(at, number) {
             return false; // Cancelled, replaced, or of a former life.
         }
@@ -109,7 +117,12 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     }
 
     #[inline(never)]
-    fn rare(&mut self, rare: Rare<P>) -> bool {
+    fn rare(&mut self, rare: Box<Rare<P>>) -> bool {
+        if let Some(waiting) = self.held_back.get_mut(rare.at) {
+            waiting.push(Pending::Rare(rare));
+            return false;
+        }
+        let rare = *rare;
         if self.slots[rare.at.index()].life != rare.life || !self.is_up(rare.at) {
             return false;
         }
@@ -170,41 +183,27 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     }
 
     /// Carries out the effects that a handler asked for. A trigger may crash the process in the midst of it: what
-    /// it has not yet done is then lost. Whatever is no message is kept out of the way of those.
+    /// it has not yet done is then lost.
     #[inline(never)]
     fn carry_out_effects(&mut self, at: Address) {
-        if self.step.effects.len() > 1 {
-            // The next one lies at the end, where it is cheap to take.
-            self.step.effects.reverse();
-        }
-        loop {
-            // To take out what is known to be a message moves no more than a message.
-            let alive = if let Some(Effect::Send { to, message }) = self.step.effects.pop_if(is_send::<P>) {
-                self.send(at, to, message)
-            } else if let Some(other) = self.step.effects.pop() {
-                self.carry_out_other(at, other)
-            } else {
-                return;
+        let mut effects = std::mem::take(&mut self.step.effects);
+        // Each is taken apart where it lies: to read as a whole what was just written in pieces would wait.
+        for effect in effects.drain(..) {
+            let alive = match effect {
+                Effect::Send { to, message } => self.send(at, to, message),
+                Effect::SetTimer { timer, after } => self.set_timer(at, timer, after),
+                Effect::CancelTimer(timer) => {
+                    self.timers.cancel(at, &timer);
+                    true
+                }
+                Effect::Output(output) => self.output(at, &output),
+                Effect::Suspicion(suspicion) => self.report(at, suspicion),
             };
             if !alive {
-                self.step.effects.clear();
+                break;
             }
         }
-    }
-
-    /// Carries out what is no message; says whether the process survives it.
-    #[inline(never)]
-    fn carry_out_other(&mut self, at: Address, effect: Effect<P>) -> bool {
-        match effect {
-            Effect::Send { .. } => unreachable!("messages are sent in the loop"),
-            Effect::SetTimer { timer, after } => self.set_timer(at, timer, after),
-            Effect::CancelTimer(timer) => {
-                self.timers.cancel(at, &timer);
-                true
-            }
-            Effect::Output(output) => self.output(at, &output),
-            Effect::Suspicion(suspicion) => self.report(at, suspicion),
-        }
+        self.step.effects = effects;
     }
 
     /// Sends a message; says whether the sender survives it.
@@ -241,6 +240,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         !self.interrupted(from, Occurrence::Sends(kind))
     }
 
+    #[inline(never)]
     fn set_timer(&mut self, at: Address, timer: P::Timer, after: Delay) -> bool {
         let mut after = self.jitter.between(nanos(after.min), nanos(after.max));
         if let Some(clock) = self.drift.get(&at) {
@@ -256,6 +256,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     }
 
     /// A detector speaks; says whether the process survives it.
+    #[inline(never)]
     fn report(&mut self, at: Address, suspicion: Suspicion) -> bool {
         self.observer.noticed(self.now, at, Notice::Suspicion(suspicion));
         !(matches!(suspicion, Suspicion::Suspect(_)) && self.interrupted(at, Occurrence::Suspects))
