@@ -206,7 +206,8 @@ impl Browser {
                 family.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
             }
             let words = read("cmdline");
-            let kind = words.split(['\0', ' ']).find_map(|word| word.strip_prefix("--type=")).unwrap_or("browser");
+            let kind =
+                words.split(['\0', ' ']).find_map(|word| word.strip_prefix("--type=")).unwrap_or("browser");
             // Behind the name, which may have blanks: 11 fields, then the ticks as a user and as the system, 100 a second.
             let stat = read("stat");
             let fields: Vec<u64> = stat

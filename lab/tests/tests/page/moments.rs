@@ -71,18 +71,18 @@ fn words_of_messages_lie_on_no_others_and_on_no_process() {
         // What moves would be measured on its way.
         let still = json!({ "features": [{ "name": "prefers-reduced-motion", "value": "reduce" }] });
         browser.chromium("Emulation.setEmulatedMedia", still).await;
-        let mut most = 0;
+        let mut max_words = 0;
         for (exhibit, step) in [("s0-bully-worst-case", 4), ("s4-yo-yo", 6), ("s1-ricart-agrawala", 1)] {
             browser.open(&format!("e={exhibit}")).await;
             for at in (0..8).map(|turn| 2 + turn * step) {
                 browser.open(&format!("e={exhibit}&at={at}")).await;
                 browser.until("document.querySelector('.network svg').clientWidth > 0").await;
                 let found = browser.ask(COVERED).await;
-                most = most.max(found[0].as_u64().expect("a number"));
+                max_words = max_words.max(found[0].as_u64().expect("a number"));
                 assert_eq!(found[1], json!(0), "{exhibit} at {at}");
             }
         }
-        assert!(most >= 8, "{most}");
+        assert!(max_words >= 8, "{max_words}");
         browser.close().await;
     });
 }
