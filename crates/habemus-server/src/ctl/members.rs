@@ -186,10 +186,10 @@ impl Members {
 impl MoveLeader {
     pub(crate) async fn execute(self) -> Result<u8, Failed> {
         let target_id = find(&self.service, &self.member).await?;
-        // Only who leads can do it; so everybody is asked.
+        // Only who leads can do it; so everybody is asked who answers.
         let mut last = None;
         for endpoint in &self.service.endpoints {
-            let client = self.service.connected(std::slice::from_ref(endpoint)).await?;
+            let Ok(client) = self.service.connected(std::slice::from_ref(endpoint)).await else { continue };
             let request = rpc::MoveLeaderRequest { target_id };
             match MaintenanceClient::new(client.channel()).move_leader(request).await {
                 Ok(_) => {
@@ -201,7 +201,7 @@ impl MoveLeader {
         }
         let told = last.map(codes::refused);
         let mut failed =
-            told.unwrap_or(Failed { code: codes::UNREACHABLE, why: "nobody was asked".to_owned() });
+            told.unwrap_or(Failed { code: codes::UNREACHABLE, why: "nobody answers any more".to_owned() });
         if failed.why.contains("not leader") {
             failed.why += ": name all members with --endpoints, for only the one that leads can do it";
         }

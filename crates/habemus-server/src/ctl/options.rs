@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use habemus_client::{Client, Credentials};
+use habemus_client::{Client, ClientError, Credentials};
 use tokio::process::Command;
 
 use crate::codes::{self, Failed};
@@ -35,11 +35,18 @@ impl ServiceOptions {
         self.connect_to(&self.endpoints)
     }
 
-    /// The way to some of the members, for calls that have no name in the client.
+    /// The way to the first of some members that answers, for calls that have no name in the client and cannot be tried
+    /// again like those that have one.
     pub(crate) async fn connected(&self, endpoints: &[String]) -> Result<Client, Failed> {
-        let client = self.connect_to(endpoints)?;
-        client.authenticate().await?;
-        Ok(client)
+        let mut last = ClientError::NoAddress;
+        for endpoint in endpoints {
+            let client = self.connect_to(std::slice::from_ref(endpoint))?;
+            match client.status().await {
+                Ok(_) => return Ok(client),
+                Err(error) => last = error,
+            }
+        }
+        Err(last.into())
     }
 
     /// The way to some of the members.

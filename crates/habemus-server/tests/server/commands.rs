@@ -4,6 +4,7 @@ use std::process::{Command, Output, Stdio};
 
 use habemus_client::{Client, ClientError, Wait};
 
+use crate::cluster::Trio;
 use crate::support::{Directory, Running, fails, get, lines, put};
 
 fn run(address: &str, arguments: &[&str]) -> Output {
@@ -77,6 +78,35 @@ fn members_are_listed_added_and_removed_by_name() {
     assert!(code == Some(125) && unknown.contains("there are a ("), "{unknown}");
     let (code, leads) = told(member.address(), &["move-leader", "a"]);
     assert!(code == Some(0) && leads.contains("a leads"), "{leads}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_member_that_is_dead_is_in_the_way_of_no_order() {
+    let mut trio = Trio::start();
+    let leader = trio.leader().await;
+    let (dead, heir) = ((leader + 1) % 3, (leader + 2) % 3);
+    let addresses: Vec<String> =
+        [dead, leader, heir].iter().map(|index| trio.member(*index).address().to_owned()).collect();
+    // The dead one is named first.
+    let endpoints = addresses.join(",");
+    trio.take(dead).kill();
+    let obeyed = |arguments: &[&str]| {
+        let (code, said) = told(&endpoints, arguments);
+        assert_eq!(code, Some(0), "{arguments:?}: {said}");
+        said
+    };
+    for _ in 0..5 {
+        obeyed(&["member", "list"]);
+    }
+    let directory = Directory::new();
+    obeyed(&["backup", directory.join("backup").to_str().expect("it is a text")]);
+    let names = ["a", "b", "c"];
+    let order = || told(&endpoints, &["move-leader", names[heir]]);
+    let (code, said) =
+        (0..20).map(|_| order()).find(|(_, said)| !said.contains("took too long")).expect("in the end");
+    assert_eq!(code, Some(0), "{said}");
+    let left = obeyed(&["member", "remove", names[dead]]);
+    assert_eq!(left.lines().count(), 3, "two and what stands above them: {left}");
 }
 
 fn free_address() -> String {
