@@ -36,7 +36,7 @@ pub fn pointed(error: &RunError, parsed: &Parsed) -> ScenarioError {
             unknown(Location::message(*cue), "kind of message", kind, known)
         }
         RunError::UnknownKind { kind, known } => {
-            unknown(Location::value(format!("expect.messages.{kind}")), "kind of message", kind, known)
+            unknown(Location::name(format!("expect.messages.{kind}")), "kind of message", kind, known)
         }
         RunError::Names(_) => at("resources"),
         RunError::TooManyFaults { .. } => at("random"),

@@ -89,8 +89,14 @@ impl<'t> Reader<'t> {
     pub(super) fn syntax_errors(&mut self, errors: &[toml::de::Error]) -> bool {
         let open = if errors.is_empty() { None } else { OpenList::find(self.text) };
         let end = open.as_ref().map_or(usize::MAX, |list| list.rest.start);
+        let mut broken: Vec<Range<usize>> = Vec::new();
         for error in errors.iter().filter(|error| error.span().is_none_or(|span| span.start < end)) {
-            self.syntax_error(error);
+            let span = error.span().unwrap_or(0..0);
+            // What comes after it in its line follows from it.
+            if !broken.iter().any(|line| line.contains(&span.start)) {
+                broken.push(self.line_around(&span));
+                self.syntax_error(error, span);
+            }
         }
         let is_sound = open.is_none() && errors.iter().all(|error| ends_with_its_line(error.message()));
         if let Some(OpenList { bracket, rest }) = open {
@@ -124,10 +130,12 @@ impl<'t> Reader<'t> {
         self.broken.iter().any(|line| is_missing || line.contains(&problem.span.start))
     }
 
-    fn syntax_error(&mut self, error: &toml::de::Error) {
-        let span = error.span().unwrap_or(0..0);
+    fn syntax_error(&mut self, error: &toml::de::Error, span: Range<usize>) {
         let found = shortened(self.text_at(span.clone()));
         let message = match error.message() {
+            _ if found.starts_with(':') || self.text[..span.start].trim_end().ends_with(':') => {
+                "write `=` between a key and its value, not `:`".to_owned()
+            }
             "duplicate key" => format!("the key `{found}` is there twice"),
             "string values must be quoted, expected literal string" if found.is_empty() => {
                 "expected a value after `=`, found nothing".to_owned()

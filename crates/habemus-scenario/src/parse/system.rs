@@ -8,6 +8,7 @@ use super::reader::{Reader, Value};
 use crate::processes::{MAX_PROCESSES, Processes, too_many_processes};
 use crate::scenario::TopologyChoice;
 use crate::script;
+use crate::source::Location;
 
 pub(super) fn algorithm(reader: &mut Reader<'_>, document: &DeTable<'_>) -> String {
     match document.get("algorithm") {
@@ -71,7 +72,11 @@ pub(super) fn topology(
             None
         }
         (Some((_, value)), None) => reader.name(value).map(TopologyChoice::Named),
-        (None, Some((_, value))) => links(reader, value, processes).map(TopologyChoice::Links),
+        (None, Some((key, value))) => {
+            // Whoever finds that the topology will not do finds it here.
+            reader.note(Location::value("topology"), key.span());
+            links(reader, value, processes).map(TopologyChoice::Links)
+        }
     }
 }
 

@@ -44,6 +44,13 @@ fn a_file_that_is_no_toml() {
         ["f.toml:1:11: this key has no value: write `=` and the value after it"]
     );
     assert_eq!(
+        errors("algorithm: bully\nprocesses: 4\n"),
+        [
+            "f.toml:1:12: write `=` between a key and its value, not `:`",
+            "f.toml:2:12: write `=` between a key and its value, not `:`",
+        ]
+    );
+    assert_eq!(
         errors("script = [\n  \"1ms heal\"\n  \"2ms heal\"\n]\nseed = x"),
         [
             "f.toml:3:3: write a comma between this item and the one before",
