@@ -22,6 +22,7 @@ pub const FAR: u64 = 1 << 40;
 
 impl LamportClock {
     /// Notes that somebody finds out the number.
+    #[inline]
     fn read(self) -> u64 {
         if self.0 >= FAR {
             peek();
@@ -30,6 +31,7 @@ impl LamportClock {
     }
 
     /// Both numbers, to be compared.
+    #[inline]
     fn with(self, other: LamportClock) -> (u64, u64) {
         if (self.0 >= FAR) != (other.0 >= FAR) {
             peek();
@@ -39,6 +41,7 @@ impl LamportClock {
 }
 
 impl PartialEq for LamportClock {
+    #[inline]
     fn eq(&self, other: &LamportClock) -> bool {
         let (one, other) = self.with(*other);
         one == other
@@ -48,6 +51,7 @@ impl PartialEq for LamportClock {
 impl Eq for LamportClock {}
 
 impl Ord for LamportClock {
+    #[inline]
     fn cmp(&self, other: &LamportClock) -> Ordering {
         let (one, other) = self.with(*other);
         one.cmp(&other)
@@ -55,12 +59,14 @@ impl Ord for LamportClock {
 }
 
 impl PartialOrd for LamportClock {
+    #[inline]
     fn partial_cmp(&self, other: &LamportClock) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
 impl Hash for LamportClock {
+    #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.read().hash(state);
     }

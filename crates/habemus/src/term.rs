@@ -57,6 +57,7 @@ impl fmt::Display for Term {
 
 impl Term {
     /// Both numbers, to be compared.
+    #[inline]
     fn with(self, other: Term) -> (u64, u64) {
         if self.0 ^ other.0 >= Far::APART && !Far::is_between(self.0.min(other.0), self.0.max(other.0)) {
             peek();
@@ -66,6 +67,7 @@ impl Term {
 }
 
 impl PartialEq for Term {
+    #[inline]
     fn eq(&self, other: &Term) -> bool {
         let (one, other) = self.with(*other);
         one == other
@@ -75,6 +77,7 @@ impl PartialEq for Term {
 impl Eq for Term {}
 
 impl Ord for Term {
+    #[inline]
     fn cmp(&self, other: &Term) -> Ordering {
         let (one, other) = self.with(*other);
         one.cmp(&other)
@@ -82,12 +85,14 @@ impl Ord for Term {
 }
 
 impl PartialOrd for Term {
+    #[inline]
     fn partial_cmp(&self, other: &Term) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
 impl Hash for Term {
+    #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.hash(state);
     }
@@ -125,7 +130,7 @@ impl Far {
     /// Whether a term is surely below one of a later run: it is one of its own run or the next one after that.
     fn is_between(below: u64, above: u64) -> bool {
         if below < Self::APART {
-            below <= (above % Self::APART >> Self::ZERO_TO) + 1
+            below <= ((above % Self::APART) >> Self::ZERO_TO) + 1
         } else {
             below % (1 << Self::ZERO_TO) <= Self::END + 1
         }
