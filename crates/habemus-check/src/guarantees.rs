@@ -41,7 +41,7 @@ const ENDLESS_TIMERS: [(&str, u64); 2] = [("majority", 2_500_000), ("quorum", MA
 /// How often each client of a lock enters: what is left over of one entry meets the next.
 const LOCK_ENTRIES: u32 = 2;
 /// A row with at most so many states is quick: tests recheck it.
-pub const QUICK: u64 = 3_500;
+pub const QUICK: u64 = 3_000;
 
 /// One model, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
