@@ -284,7 +284,7 @@ impl World {
         let Some(running) = machine.running.as_mut().filter(|_| machine.life == life) else { return };
         self.agenda.plan(until.unwrap_or(now + self.pace.tick), Due::Tick { machine: index, life });
         if until.is_none() {
-            if running.replica.role().leads && running.replica.was_removed(machine.id) {
+            if running.replica.role().leads && running.replica.removed().contains(&machine.id) {
                 let why = format!("member {} leads, and knows that it was removed", machine.id);
                 self.history.violated(Judge::Members, why);
             }
@@ -336,7 +336,7 @@ impl World {
         if let (Some(story), Some(told)) = (&mut self.story, &told) {
             story.arrived_at_machine(self.now, to, told);
         }
-        let was_removed = running.replica.was_removed(from);
+        let was_removed = running.replica.removed().contains(&from);
         running.replica.receive(from, message, machine.clock.at(self.now));
         self.flush_unless_answered(index, Some(from).filter(|_| was_removed));
     }
