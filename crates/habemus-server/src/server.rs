@@ -90,7 +90,10 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
         let (keeper, others) = (keeper.clone(), Arc::clone(&others));
         tokio::spawn(peers::listen(listener, face, keeper, others, removed, handle.clone()));
     }
-    tokio::spawn(reread_when_told([tls.clone(), keeper.clone()]));
+    if !is_at_a_terminal() {
+        // Heard from now on: a signal that nobody hears yet ends the member.
+        tokio::spawn(reread_when_told(hear(SignalKind::hangup()), [tls.clone(), keeper.clone()]));
+    }
     let admin = Admin::new(handle.clone(), face.cluster, keeper.clone(), tls.is_some());
     let mut connections = Peers::new(Told { face, extent, others }, keeper, fatal, dismisses);
     let contacts = contacts.iter().map(|(id, member)| (*id, member));
@@ -344,12 +347,12 @@ fn is_at_a_terminal() -> bool {
     std::io::stdin().is_terminal()
 }
 
+fn hear(kind: SignalKind) -> Signal {
+    signal(kind).expect("signals can be heard")
+}
+
 /// Reads certificates again at SIGHUP. Whoever only replaces the files need not send it.
-async fn reread_when_told(doors: [Option<Arc<Tls>>; 2]) {
-    if is_at_a_terminal() {
-        return;
-    }
-    let mut hang_up = signal(SignalKind::hangup()).expect("signals can be heard");
+async fn reread_when_told(mut hang_up: Signal, doors: [Option<Arc<Tls>>; 2]) {
     while hang_up.recv().await.is_some() {
         doors.iter().flatten().for_each(|tls| tls.reread());
     }
@@ -364,7 +367,6 @@ struct Orders {
 
 impl Orders {
     fn hear() -> Orders {
-        let hear = |kind| signal(kind).expect("signals can be heard");
         Orders {
             terminate: hear(SignalKind::terminate()),
             interrupt: hear(SignalKind::interrupt()),

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use tokio::task::AbortHandle;
 
 /// So many may stand there: else strangers could take all the files that a process may open.
-const MOST: usize = 256;
+const MAX_STRANGERS: usize = 256;
 
 /// Whoever comes when it is crowded takes the place of the one that has stood there longest, for a member says at once who
 /// it is: a crowd that is silent keeps nobody out.
@@ -18,7 +18,7 @@ impl Strangers {
     /// Somebody has come, who is greeted by this task.
     pub(crate) fn come(&mut self, greeting: AbortHandle) {
         self.standing.retain(|greeting| !greeting.is_finished());
-        if self.standing.len() == MOST
+        if self.standing.len() == MAX_STRANGERS
             && let Some(longest) = self.standing.pop_front()
         {
             longest.abort();
@@ -37,7 +37,7 @@ mod tests {
     async fn whoever_has_stood_there_longest_makes_room() {
         let mut strangers = Strangers::default();
         let mut crowd = Vec::new();
-        for _ in 0..MOST + 2 {
+        for _ in 0..MAX_STRANGERS + 2 {
             let silent = tokio::spawn(pending::<()>());
             strangers.come(silent.abort_handle());
             crowd.push(silent);
@@ -53,7 +53,7 @@ mod tests {
         let mut strangers = Strangers::default();
         let first = tokio::spawn(pending::<()>());
         strangers.come(first.abort_handle());
-        for _ in 0..MOST * 2 {
+        for _ in 0..MAX_STRANGERS * 2 {
             let greeted = tokio::spawn(async {});
             strangers.come(greeted.abort_handle());
             greeted.await.expect("it ends");
