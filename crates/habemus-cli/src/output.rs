@@ -28,20 +28,25 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CliError> 
     print(&text)
 }
 
-/// Writes a file at once: under another name first, then renamed.
+/// Writes a file at once: under another name first, then renamed. What is there and no file (a pipe, `/dev/null`) is written to,
+/// and stays what it is.
 pub(crate) fn write_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CliError> {
     let complain = |error: io::Error| CliError::new(format!("cannot write {}: {error}", path.display()));
+    let written_to = |path: &Path| {
+        let mut file = io::BufWriter::new(fs::File::create(path)?);
+        write(&mut file)?;
+        file.flush()
+    };
+    if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return written_to(path).map_err(complain);
+    }
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     let part = path.with_file_name(name);
-    let written = fs::File::create(&part).and_then(|file| {
-        let mut file = io::BufWriter::new(file);
-        write(&mut file)?;
-        file.flush()
-    });
+    let written = written_to(&part);
     match written.and_then(|()| fs::rename(&part, path)) {
         Ok(()) => Ok(()),
         Err(error) => {

@@ -136,7 +136,8 @@ impl Recorder {
         }
         self.file.write_all(&lines)?;
         self.length += lines.len() as u64;
-        if self.length > self.longest {
+        // A pipe or a device keeps its place.
+        if self.length > self.longest && self.path.is_file() {
             std::fs::rename(&self.path, put_aside(&self.path))?;
             self.file = File::create(&self.path)?;
             self.file.write_all(&self.header)?;

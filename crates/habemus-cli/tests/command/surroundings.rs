@@ -64,6 +64,24 @@ fn the_path_of_a_wrong_file_is_never_broken() {
     assert!(errors.contains(&format!("{far}:1:13: unknown algorithm `buly`")), "{errors}");
 }
 
+/// Whoever is root and says `--trace /dev/null` still has a `/dev/null` afterwards.
+#[test]
+fn what_is_no_file_is_written_to_and_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let pipe = file("pipe/here", "");
+    std::fs::remove_file(&pipe).expect("it was just made");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("there is mkfifo").success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe)
+    });
+    let ran = habemus(&["run", "bully", "--trace", &pipe]);
+    assert!(ran.status.success(), "{}", plain(&ran.stderr));
+    assert!(std::fs::symlink_metadata(&pipe).expect("it is there").file_type().is_fifo());
+    let trace = reader.join().expect("it reads").expect("it is text");
+    assert!(trace.lines().count() > 10, "{trace}");
+}
+
 #[test]
 fn the_first_call_builds_with_nodes_only_for_commands_that_need_them() {
     let script = std::fs::read_to_string(root().join("habemus")).expect("the script is there");

@@ -67,6 +67,12 @@ pub(crate) struct Restore {
 
 impl Backup {
     pub(crate) async fn execute(self) -> Result<u8, Failed> {
+        // What is renamed over a device takes its place.
+        if std::fs::metadata(&self.file).is_ok_and(|there| !there.is_file()) {
+            let why =
+                format!("{}: it is there, and no file: say where the backup is to be", self.file.display());
+            return Err(Failed { code: 1, why });
+        }
         let client = self.service.connected(&self.service.endpoints).await?;
         let answer = MaintenanceClient::new(client.channel()).snapshot(SnapshotRequest {}).await;
         let mut parts = answer.map_err(codes::refused)?.into_inner();

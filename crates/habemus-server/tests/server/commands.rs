@@ -134,6 +134,9 @@ async fn a_cluster_made_from_a_backup_is_another_one_and_its_tokens_go_on() {
     let before = token(&old).await;
     let (code, said) = told(old.address(), &["backup", backup]);
     assert_eq!(code, Some(0), "{said}");
+    let folder = directory.join("").display().to_string();
+    let (code, said) = told(old.address(), &["backup", &folder]);
+    assert!(code == Some(1) && said.contains("no file"), "{said}");
     put(&channel, "lost", "1").await.expect("there is room");
     for _ in 0..5 {
         token(&old).await;

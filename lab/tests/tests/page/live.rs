@@ -23,9 +23,10 @@ fn the_leader_of_real_nodes_is_killed_in_the_page_and_the_new_one_is_shown() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it can be started");
-    let said = BufReader::new(cluster.stderr.take().expect("it is piped"));
-    let link = said.lines().map_while(Result::ok).find(|line| line.contains("#live="));
-    let link = link.expect("it prints a link");
+    let mut said = BufReader::new(cluster.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
+    let link = said.find(|line| line.contains("#live=")).expect("it prints a link");
+    // What it says later must have somebody who hears it, and tells why it ended if it should not have.
+    let rest = std::thread::spawn(move || said.collect::<Vec<_>>().join("\n"));
     assert!(link.starts_with("http://127.0.0.1:"), "{link}");
     run(async {
         let browser = Browser::start(Setting::default()).await;
@@ -55,7 +56,9 @@ fn the_leader_of_real_nodes_is_killed_in_the_page_and_the_new_one_is_shown() {
         browser.click(".console form button").await;
         browser.close().await;
     });
-    cluster.wait().expect("it ends");
+    let ended = cluster.wait().expect("it ends");
+    let rest = rest.join().expect("it reads");
+    assert!(ended.success(), "{ended}: {rest}");
     let drawn = habemus().arg("draw").arg(&trace).output().expect("it can be started");
     assert!(drawn.status.success() && !drawn.stdout.is_empty(), "{drawn:?}");
     std::fs::remove_dir_all(&scratch).expect("it is there");
