@@ -1,5 +1,5 @@
-//! The election as one would write it by hand for speed alone: one loop, the algorithm in its body, no process,
-//! no effects, no network that could fail.
+//! The election as one would write it by hand for speed alone: one loop, the algorithm in its body, no
+//! process, no effects, no network that could fail.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

@@ -35,8 +35,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures one thing and prints the measurement. `count` is the number of runs of an election, which are added
-/// up, or the number of the token's hops, or of a sweep's seeds; a sweep takes threads for processes.
+/// Measures one thing and prints the measurement. `count` is the number of runs of an election, which are
+/// added up, or the number of the token's hops, or of a sweep's seeds; a sweep takes threads for processes.
 fn measure(what: &str, processes: usize, count: u64) -> ExitCode {
     let elections = |latency, run: fn(&Election) -> Measurement| {
         (1..=count).map(|seed| run(&Election { processes, latency, seed })).sum()

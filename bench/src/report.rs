@@ -221,8 +221,8 @@ fn own(what: &str, processes: usize, count: u64) -> Competitor<'static> {
     })
 }
 
-/// Measures competitors in turns: the first, the second, …, the first again. A disturbance of the machine then
-/// falls on all of them.
+/// Measures competitors in turns: the first, the second, …, the first again. A disturbance of the machine
+/// then falls on all of them.
 fn rounds<const N: usize>(
     settings: &Settings,
     competitors: &[Competitor<'_>; N],

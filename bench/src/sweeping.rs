@@ -7,8 +7,8 @@ use habemus_sim::{Sweeping, sweep};
 
 use crate::measurement::Measurement;
 
-/// Sweeps the bully among twenty processes, all of whom start. It takes the time of day: the threads share the
-/// work, and the time on the processor would be the same for any number of them.
+/// Sweeps the bully among twenty processes, all of whom start. It takes the time of day: the threads share
+/// the work, and the time on the processor would be the same for any number of them.
 pub(crate) fn seeds(threads: usize, count: u64) -> Measurement {
     let ids: Vec<u64> = (1..=20).collect();
     let elect = Action::Command { word: "elect".to_owned(), processes: ids.clone() };

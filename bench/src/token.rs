@@ -1,5 +1,5 @@
-//! A token that goes round a ring, in the simulator. The peers pass the same token in the same way: a receiver
-//! sends it on to its successor and does nothing else; the network takes one to ten milliseconds.
+//! A token that goes round a ring, in the simulator. The peers pass the same token in the same way: a
+//! receiver sends it on to its successor and does nothing else; the network takes one to ten milliseconds.
 
 use habemus::election::{Command, Election};
 use habemus::topology::Ring;

@@ -1,5 +1,5 @@
-//! Makes Rust of the interface's description, and notes what the description says of each message and call, for those who
-//! read it as OpenAPI.
+//! Makes Rust of the interface's description, and notes what the description says of each message and call,
+//! for those who read it as OpenAPI.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Any bytes as what clients of the service say: etcd's messages and those of habemus.v1, by gRPC and as JSON. Whatever is taken
-//! can be said again and is the same.
+//! Any bytes as what clients of the service say: etcd's messages and those of habemus.v1, by gRPC and as
+//! JSON. Whatever is taken can be said again and is the same.
 
 use std::fmt::Debug;
 

@@ -1,5 +1,5 @@
-//! Any bytes as what a member of the service finds on its disk: a segment of its journal, a snapshot behind a checksum that is right, a
-//! store, a command. It refuses to start, and says why, or starts.
+//! Any bytes as what a member of the service finds on its disk: a segment of its journal, a snapshot behind a
+//! checksum that is right, a store, a command. It refuses to start, and says why, or starts.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Any text as a file that people share: a scenario, a link to one, a trace. It is refused with a reason, or can be written again and
-//! is the same.
+//! Any text as a file that people share: a scenario, a link to one, a trace. It is refused with a reason, or
+//! can be written again and is the same.
 
 use habemus_scenario::{link, parse, to_toml};
 use habemus_trace::Trace;

@@ -1,5 +1,5 @@
-//! Any events against the handlers of every algorithm: messages out of nothing and mutated ones, timers, commands,
-//! suspicions, restarts. What libFuzzer invents is read as the story of one process among liars.
+//! Any events against the handlers of every algorithm: messages out of nothing and mutated ones, timers,
+//! commands, suspicions, restarts. What libFuzzer invents is read as the story of one process among liars.
 
 #[path = "../../crates/habemus-machine/tests/handlers/attack.rs"]
 mod victim;

@@ -1,9 +1,9 @@
-//! Attacks on everything that reads what others say: strangers and peers of nodes, clients and members of the service, disks, and
-//! files that people share. Whatever the bytes are, they are refused or survived: nothing panics, nothing hangs, and what was
-//! taken can be said again.
+//! Attacks on everything that reads what others say: strangers and peers of nodes, clients and members of the
+//! service, disks, and files that people share. Whatever the bytes are, they are refused or survived: nothing
+//! panics, nothing hangs, and what was taken can be said again.
 //!
-//! `fuzz/run` lets libFuzzer invent the bytes, which sees what code they reach; the tests of this crate change
-//! honest ones by chance, for a bounded time.
+//! `fuzz/run` lets libFuzzer invent the bytes, which sees what code they reach; the tests of this crate
+//! change honest ones by chance, for a bounded time.
 
 pub mod clients;
 pub mod decoder;

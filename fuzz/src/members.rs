@@ -1,4 +1,5 @@
-//! Any bytes as what a member of the service sends that is not honest: the one that hears it goes on, whatever it is.
+//! Any bytes as what a member of the service sends that is not honest: the one that hears it goes on,
+//! whatever it is.
 
 use std::time::Duration;
 
@@ -41,8 +42,8 @@ fn flush(replica: &mut Replica, now: Duration) -> Vec<PeerMessage> {
     sent
 }
 
-/// One message after the other, each with its length in two bytes before it; the first byte says whether the one that hears
-/// them stands for election first.
+/// One message after the other, each with its length in two bytes before it; the first byte says whether the
+/// one that hears them stands for election first.
 pub fn attack(bytes: &[u8]) {
     let Some((&first, mut bytes)) = bytes.split_first() else { return };
     let (mut replica, mut now) = (member(HONEST), Duration::ZERO);

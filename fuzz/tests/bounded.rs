@@ -1,5 +1,5 @@
-//! What honest ones say, changed by chance: whoever hears it survives. HABEMUS_FUZZ says how many changed inputs each target gets,
-//! 2,000 if it says nothing.
+//! What honest ones say, changed by chance: whoever hears it survives. HABEMUS_FUZZ says how many changed
+//! inputs each target gets, 2,000 if it says nothing.
 
 use habemus_fuzz::{clients, decoder, disks, files, members};
 use rand_pcg::Pcg64Mcg;

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! mutation/run list [PATH...]     what can be changed
-//! mutation/run check              whether there is what the list of equivalent mutants is about, and what is built
+//! mutation/run check              whether what is built, and what is listed as equivalent, is there
 //! mutation/run try [PATH...]      who survives checker and unit tests
 //! ```
 //!
-//! The sources of the algorithms are copied with all their mutants in them. What does not compile is left out, as the
-//! compiler names it. A judge checks each algorithm once as it is and once with each of its mutants awake, in many small
-//! models; who is not caught there is put to the unit tests of its file.
+//! The sources of the algorithms are copied with all their mutants in them. What does not compile is left
+//! out, as the compiler names it. A judge checks each algorithm once as it is and once with each of its
+//! mutants awake, in many small models; who is not caught there is put to the unit tests of its file.
 
 mod judge;
 mod sites;

@@ -74,7 +74,8 @@ fn dolev_klawe_rodeh(who: &str, threads: usize) -> Option<(u64, f64)> {
     run(who, threads, (system, Symmetries::default()), 1, true, Status::Leading, "dolev-klawe-rodeh")
 }
 
-/// Three processes that all start, FIFO links, timers at any time, so many steps far: there is no end of states.
+/// Three processes that all start, FIFO links, timers at any time, so many steps far: there is no end of
+/// states.
 fn majority(who: &str, threads: usize, steps: u32) -> Option<(u64, f64)> {
     let system: System<Majority> = System::new(Complete::new(3), ids(3), majority::Config::default()).ok()?;
     let symmetries = Symmetries::default().with_terms();

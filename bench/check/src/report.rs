@@ -23,8 +23,8 @@ impl Measured {
 const MODELS: &[&str] = &["ricart-agrawala", "ricart-agrawala-5", "lamport", "chang-roberts"];
 /// Models for a quick look, of some thousand states.
 const SMALL_MODELS: &[&str] = &["ricart-agrawala-small", "lamport-small", "chang-roberts-small"];
-/// Models without end, explored so many steps far. Stateright does that breadth first, and on several threads it may come
-/// to a state on a longer way first: one thread, then.
+/// Models without end, explored so many steps far. Stateright does that breadth first, and on several threads
+/// it may come to a state on a longer way first: one thread, then.
 const FAR_MODELS: &[&str] = &["majority", "paxos"];
 const SMALL_FAR_MODELS: &[&str] = &["majority-small", "paxos-small"];
 /// Of so many measurements the fastest counts: the machine may have been busy with something else.
@@ -38,8 +38,8 @@ enum Verdict {
     NotMeasured,
 }
 
-/// Prints what is required and what was measured; `spin` is a folder with the two programs that spin made. A quick
-/// look measures small models once and judges nothing: it fails only if something cannot be measured.
+/// Prints what is required and what was measured; `spin` is a folder with the two programs that spin made. A
+/// quick look measures small models once and judges nothing: it fails only if something cannot be measured.
 pub(crate) fn report(spin: Option<&str>, quick: bool) -> ExitCode {
     let (models, rounds) = if quick { (SMALL_MODELS, 1) } else { (MODELS, ROUNDS) };
     let mut failed = false;

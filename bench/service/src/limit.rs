@@ -1,5 +1,6 @@
-//! The least that a server of locks can do: one process that writes whatever has come into one file by one fdatasync, and then
-//! answers. No members, no revisions, no queues. What a real service reaches of that is what its promises leave over.
+//! The least that a server of locks can do: one process that writes whatever has come into one file by one
+//! fdatasync, and then answers. No members, no revisions, no queues. What a real service reaches of that is
+//! what its promises leave over.
 
 use std::fs::File;
 use std::io::Write;

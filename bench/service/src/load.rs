@@ -30,7 +30,8 @@ where
             let mut took = Vec::new();
             while begin.elapsed() < time {
                 let before = Instant::now();
-                // A leader may change under a load that is more than the machine can do: whoever is refused asks again.
+                // A leader may change under a load that is more than the machine can do: whoever is refused
+                // asks again.
                 while let Err(why) = act(client.clone()).await {
                     if before.elapsed() > LONG {
                         return Err(why);

@@ -1,4 +1,5 @@
-//! Measures the service beside etcd: the same client, the same calls, three members each on the loopback, real disks, in turns.
+//! Measures the service beside etcd: the same client, the same calls, three members each on the loopback,
+//! real disks, in turns.
 
 mod cluster;
 mod elections;

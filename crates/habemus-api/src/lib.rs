@@ -1,8 +1,9 @@
-//! habemus.v1: the interface of habemus's service that goes beyond etcd's. Its messages, both ends of each call by gRPC, and the
-//! same calls by plain HTTP and JSON.
+//! habemus.v1: the interface of habemus's service that goes beyond etcd's. Its messages, both ends of each
+//! call by gRPC, and the same calls by plain HTTP and JSON.
 //!
-//! The description in the folder `proto` is the only source: messages and calls are made from it, JSON has its names, and
-//! [`openapi`] tells it to those who read OpenAPI. [`ROUTES`] says where each call is found by HTTP.
+//! The description in the folder `proto` is the only source: messages and calls are made from it, JSON has
+//! its names, and [`openapi`] tells it to those who read OpenAPI. [`ROUTES`] says where each call is found by
+//! HTTP.
 
 mod error;
 mod openapi;

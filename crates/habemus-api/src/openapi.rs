@@ -11,7 +11,8 @@ use crate::routes::{Method, ROUTES, Reply, Route};
 const DESCRIBED: &str = include_str!(concat!(env!("OUT_DIR"), "/described.json"));
 
 /// What is told when the path names what is not there, or the body has a field too many, stands here, too.
-const ABOUT: &str = "Sessions, locks and elections with tokens and deadlines. Names in paths are percent-encoded. Numbers stay \
+const ABOUT: &str = "Sessions, locks and elections with tokens and deadlines. Names in paths are \
+    percent-encoded. Numbers stay \
      below 2^53. A deadline is one of the cluster's clock; how to count it on one's own, docs/api.md says.";
 
 /// The interface as OpenAPI 3.0 describes one.
@@ -41,7 +42,8 @@ pub fn openapi() -> Value {
             "type": "object",
             "required": ["error", "message"],
             "properties": {
-                "error": {"type": "string", "enum": words, "description": "Why, in a word that does not change."},
+                "error": {"type": "string", "enum": words, "description": "Why, in a word that does not \
+                    change."},
                 "message": {"type": "string", "description": "Why, for people, and what to do."},
             },
         }),

@@ -21,7 +21,8 @@ use crate::selection::Selection;
 use crate::setting::Setting;
 use crate::world::World;
 
-/// What was found among more states is told as it was found: to look for it again on one thread takes too long.
+/// What was found among more states is told as it was found: to look for it again on one thread takes too
+/// long.
 const MAX_RETOLD: u64 = 1_000_000;
 
 /// Checks an algorithm of the catalogue.
@@ -69,8 +70,8 @@ pub fn certificate(
     chosen.map_err(CheckError::Setup)?.certify(setting, handle)
 }
 
-/// Counts states with every reduction that the setting allows, without each one of those that make a difference, and with none:
-/// numbers that another program can be compared with. Nothing is judged.
+/// Counts states with every reduction that the setting allows, without each one of those that make a
+/// difference, and with none: numbers that another program can be compared with. Nothing is judged.
 ///
 /// # Errors
 /// As [`check`].
@@ -134,9 +135,9 @@ impl ErasedSystem {
         count(&setting, &make, handle)
     }
 
-    /// Checks, and checks again on one thread where a violation is to be told: which of several threads comes first to a
-    /// state is chance, and with it which of the shortest runs is told. On one thread it is the same every time. Numbers
-    /// are given anew, for they hang on chance as well.
+    /// Checks, and checks again on one thread where a violation is to be told: which of several threads comes
+    /// first to a state is chance, and with it which of the shortest runs is told. On one thread it is the
+    /// same every time. Numbers are given anew, for they hang on chance as well.
     fn check_reproducibly(
         &self,
         setting: &Setting,

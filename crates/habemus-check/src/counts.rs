@@ -1,5 +1,5 @@
-//! How many states there are with everything left out that can be, without each reduction, and with none: numbers that
-//! another program can be compared with.
+//! How many states there are with everything left out that can be, without each reduction, and with none:
+//! numbers that another program can be compared with.
 
 use serde::Serialize;
 
@@ -27,8 +27,8 @@ pub struct ExplorationCounts {
     pub depth: u32,
 }
 
-/// Counts with every reduction that the setting allows, then without each one of those that make a difference, and with
-/// none of them.
+/// Counts with every reduction that the setting allows, then without each one of those that make a
+/// difference, and with none of them.
 pub(crate) fn count(
     setting: &Setting,
     make: &dyn Fn(&Setting) -> World,

@@ -1,5 +1,5 @@
-//! Whether the state graph has a cycle in which a property is lacking, so that some run may break it by going on for
-//! ever.
+//! Whether the state graph has a cycle in which a property is lacking, so that some run may break it by going
+//! on for ever.
 
 use std::cell::Cell;
 
@@ -56,13 +56,13 @@ impl<'a> Patience<'a> {
     }
 }
 
-/// Whether some run goes on for ever among those that were explored, in states in which a property is lacking of
-/// which no violation is known: whether a search in depth comes back to a state that it has not left yet. If it is
-/// stopped on the way, it has found none.
+/// Whether some run goes on for ever among those that were explored, in states in which a property is lacking
+/// of which no violation is known: whether a search in depth comes back to a state that it has not left yet.
+/// If it is stopped on the way, it has found none.
 ///
-/// What was left out makes no difference: a run without end can be taken in the chosen order, step by step, with all
-/// that monitors see in the same order, and never comes to its end that way either. Nor can it stay where links have
-/// failed: they heal in the end, if nothing else happens.
+/// What was left out makes no difference: a run without end can be taken in the chosen order, step by step,
+/// with all that monitors see in the same order, and never comes to its end that way either. Nor can it stay
+/// where links have failed: they heal in the end, if nothing else happens.
 pub(crate) fn has_lacking_cycle(
     world: &World,
     explored: &Explored,
@@ -78,8 +78,8 @@ pub(crate) fn has_lacking_cycle(
     let mut stages = vec![Stage::Unmet; room];
     let worker = Worker::new(world, explored.search);
     let mut steps = Steps { world, explored, worker, successors: Successors::default(), properties: lacking };
-    // Nearly always there is no cycle at all in which anything is lacking. If there is, one property is lacking all the
-    // way, or now this one and now that.
+    // Nearly always there is no cycle at all in which anything is lacking. If there is, one property is
+    // lacking all the way, or now this one and now that.
     if lacking == 0 || !steps.have_cycle(&mut stages, patience)? {
         return Ok(false);
     }

@@ -56,7 +56,8 @@ impl Environment {
         Environment((self.0 & ((1 << GROUP) - 1)) | group << GROUP)
     }
 
-    /// The environment with every process at another address. The first is always on the side that is not named.
+    /// The environment with every process at another address. The first is always on the side that is not
+    /// named.
     pub(crate) fn moved(self, to: &[u32]) -> Self {
         let all = (1_u32 << to.len()) - 1;
         let moved = (0..to.len()).filter(|place| self.group() >> place & 1 == 1);

@@ -30,7 +30,8 @@ pub enum CheckError {
     },
     /// A process says that only the distances between logical times matter to it, and that is not so.
     #[error(
-        "process {process} does something else at {event} if all logical times are later by the same amount: it is not \
+        "process {process} does something else at {event} if all logical times are later by the same amount: \
+            it is not \
          shift-invariant and must not say so"
     )]
     NotShiftInvariant {
@@ -41,7 +42,8 @@ pub enum CheckError {
     },
     /// A process says that processes are interchangeable, and that is not so.
     #[error(
-        "process {process} would do something else at {event} if everybody were one address further on: it is not \
+        "process {process} would do something else at {event} if everybody were one address further on: it \
+            is not \
          rotation-symmetric and must not say so"
     )]
     NotRotationSymmetric {
@@ -53,7 +55,8 @@ pub enum CheckError {
     /// A process says that it does nothing with terms but compare them and take the next one, and that is not
     /// so.
     #[error(
-        "process {process} minds at {event} how far apart terms are: it is not term-invariant and must not say \
+        "process {process} minds at {event} how far apart terms are: it is not term-invariant and must not \
+            say \
          so"
     )]
     NotTermInvariant {

@@ -93,8 +93,8 @@ impl Explored {
 
     /// Whether cycles are of interest: some may be there, and somebody may wait in them for ever.
     pub(crate) fn may_have_cycles(&self) -> bool {
-        // What was left out makes no difference: a run without end can be taken in the chosen order, step by step, and
-        // never comes to its end that way either.
+        // What was left out makes no difference: a run without end can be taken in the chosen order, step by
+        // step, and never comes to its end that way either.
         self.counts.lacking != 0 && self.counts.leads_back
     }
 

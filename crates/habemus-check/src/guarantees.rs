@@ -34,9 +34,9 @@ pub const PROBLEMS: [ProblemKind; 3] =
     [ProblemKind::Election, ProblemKind::MutualExclusion, ProblemKind::Agreement];
 /// The states after which a row is left open.
 const MAX_STATES: u64 = 1_500_000;
-/// Who trusts no timer, but sets timers that send for ever, and the states after which its rows are left open. With timers
-/// at any time there is no end of states; so messages come before timers here, and there is a row in which two timers
-/// run out too early.
+/// Who trusts no timer, but sets timers that send for ever, and the states after which its rows are left
+/// open. With timers at any time there is no end of states; so messages come before timers here, and there is
+/// a row in which two timers run out too early.
 const ENDLESS_TIMERS: [(&str, u64); 2] = [("majority", 2_500_000), ("quorum", MAX_STATES)];
 /// How often each client of a lock enters: what is left over of one entry meets the next.
 const LOCK_ENTRIES: u32 = 2;
@@ -345,8 +345,8 @@ impl Model {
 /// Checks every property; `None` if the algorithm cannot be under such circumstances.
 fn decide(request: &Request<'_>, setting: &Setting, handle: &CheckHandle) -> Option<CheckReport> {
     let mut report = checked(request, setting, handle)?;
-    // To track which request happened before which makes more states: it is done for what needs it, one by one.
-    // With any number of entries, which happened before which has no end.
+    // To track which request happened before which makes more states: it is done for what needs it, one by
+    // one. With any number of entries, which happened before which has no end.
     let has_end = setting.entries != ANY_NUMBER;
     let needs_clocks = |line: &&mut CheckedProperty| has_end && NEED_CLOCKS.contains(&line.name.as_str());
     for line in report.properties.iter_mut().filter(needs_clocks) {

@@ -1,9 +1,9 @@
 //! What the checker asks of the processes of a system: everything in numbers.
 //!
-//! Processes, messages, timers and stored values are of types of their algorithm. Behind this trait each distinct
-//! value has a number, so that exploring, narrating and replaying are compiled once and not for each algorithm of the
-//! catalogue. [`Erased`] alone is generic over the process, and does nothing but run handlers and number what comes of
-//! it.
+//! Processes, messages, timers and stored values are of types of their algorithm. Behind this trait each
+//! distinct value has a number, so that exploring, narrating and replaying are compiled once and not for each
+//! algorithm of the catalogue. [`Erased`] alone is generic over the process, and does nothing but run
+//! handlers and number what comes of it.
 
 mod erased;
 

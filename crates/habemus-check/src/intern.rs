@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-/// Gives every distinct value a number, counted from 0. Threads share it. A value stays where it is, so that to look at it
-/// needs no lock.
+/// Gives every distinct value a number, counted from 0. Threads share it. A value stays where it is, so that
+/// to look at it needs no lock.
 #[derive(Debug)]
 pub(crate) struct Interner<T> {
     values: boxcar::Vec<T>,

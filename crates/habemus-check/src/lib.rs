@@ -1,7 +1,7 @@
 //! Exhaustive model checking: every run of a small system, made of the very processes that run elsewhere.
 //!
-//! [`check`] explores every order of deliveries, every timer race, every random choice and every fault that the
-//! [`Setting`] allows, and says of each property whether it holds in all runs. A run that breaks one is a
+//! [`check`] explores every order of deliveries, every timer race, every random choice and every fault that
+//! the [`Setting`] allows, and says of each property whether it holds in all runs. A run that breaks one is a
 //! shortest one, and is a trace that every renderer can draw.
 //!
 //! # Example

@@ -1,17 +1,17 @@
 //! Runs without end in which somebody waits for ever.
 //!
 //! A run that never ends goes round in some strongly connected component of the state graph. A property that
-//! demands something to happen is broken by it if the property is lacking in every state of the component, and if
-//! the run is fair: a step that is possible all the time is taken at some time (weak fairness). It is enough to
-//! look at maximal components: a run through all of one's states and steps is fair if any run in it is, for
-//! what a smaller one can do is possible in the larger one as well.
+//! demands something to happen is broken by it if the property is lacking in every state of the component,
+//! and if the run is fair: a step that is possible all the time is taken at some time (weak fairness). It is
+//! enough to look at maximal components: a run through all of one's states and steps is fair if any run in it
+//! is, for what a smaller one can do is possible in the larger one as well.
 //!
 //! Random choices are fair, too: whoever draws for ever draws everything at some time. A draw of which some
 //! outcome leads out of the component is therefore no way to stay in it.
 //!
-//! Where clocks are shifted, a message has another number afterwards, and is not taken for the same one. Nothing is lost
-//! by that: clocks only grow, so a component in which they are shifted comes round only if every message that holds a time
-//! is delivered, and a message that holds none keeps its number.
+//! Where clocks are shifted, a message has another number afterwards, and is not taken for the same one.
+//! Nothing is lost by that: clocks only grow, so a component in which they are shifted comes round only if
+//! every message that holds a time is delivered, and a message that holds none keeps its number.
 //!
 //! Where terms are renamed, messages that differ by their terms alone count as one: on a link that keeps the
 //! order the first stays first until it is delivered, and whatever the order, if there is always one of them,
@@ -41,8 +41,8 @@ pub(crate) enum Endless {
     Unreal,
 }
 
-/// A shortest way into a fair cycle in which the property is lacking for ever, and once round it, if there is one. If the
-/// search is stopped, there is none.
+/// A shortest way into a fair cycle in which the property is lacking for ever, and once round it, if there is
+/// one. If the search is stopped, there is none.
 pub(crate) fn find(
     world: &World,
     explored: &Explored,

@@ -5,8 +5,8 @@ use habemus::{Address, Status, Suspicion};
 
 use crate::rate::Rate;
 
-/// All that a step at a process reads and writes, its inbox aside. What is of the algorithm's own types is there by
-/// the number that [`Handlers`](crate::handlers::Handlers) gave it.
+/// All that a step at a process reads and writes, its inbox aside. What is of the algorithm's own types is
+/// there by the number that [`Handlers`](crate::handlers::Handlers) gave it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Local {
     pub(crate) address: Address,

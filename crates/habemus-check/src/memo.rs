@@ -1,6 +1,7 @@
 //! Tables of what was worked out before, made for one thing: to be asked often.
 //!
-//! A slot of a [`Memo`] holds key and value side by side, so that an answer is one look at memory where a general map takes two.
+//! A slot of a [`Memo`] holds key and value side by side, so that an answer is one look at memory where a
+//! general map takes two.
 
 /// Numbers by pairs of numbers. Nothing is ever taken out.
 #[derive(Debug, Default)]

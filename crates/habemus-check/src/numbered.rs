@@ -39,8 +39,8 @@ pub(crate) struct Numbered {
     is_sure_to_start: bool,
     /// Whether states that differ by a shift of all logical clocks are one.
     pub(crate) is_shift_invariant: bool,
-    /// The permutations of all processes up to which states are one, but for the one that leaves all where they
-    /// are: for each process, by address, its new address.
+    /// The permutations of all processes up to which states are one, but for the one that leaves all where
+    /// they are: for each process, by address, its new address.
     pub(crate) moves: Vec<Vec<u32>>,
     /// Whether states that differ by the names of terms are one.
     pub(crate) is_term_invariant: bool,
@@ -216,7 +216,8 @@ impl Numbered {
             sends.push((to.0 as u8, self.message_item(local.address, message, &next.clock)));
         }
         if self.facts.problem == ProblemKind::Election && self.is_sure_to_start {
-            // No monitor minds when an election is asked for, if it is; a state that forgets it is met more often.
+            // No monitor minds when an election is asked for, if it is; a state that forgets it is met more
+            // often.
             seen.retain(|seen| !matches!(seen.what, Sight::Command(_)));
         }
         Ok(Reaction { local: self.locals.number(next), sends, observations: self.watching.number(seen) })

@@ -153,7 +153,8 @@ pub(crate) struct Counterexample<'a> {
 pub(crate) enum Trouble {
     /// A handler gave two different steps for the same event.
     Nondeterministic { process: u64, event: String },
-    /// A handler minds the logical times themselves, though its process says that only their distances matter.
+    /// A handler minds the logical times themselves, though its process says that only their distances
+    /// matter.
     NotShiftInvariant { process: u64, event: String },
     /// A handler minds its address, though its process says that processes are interchangeable.
     NotRotationSymmetric { process: u64, event: String },

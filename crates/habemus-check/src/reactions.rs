@@ -64,7 +64,8 @@ impl<'w> Reflexes<'w> {
         Reflexes { shared, system, known: Known::default(), halfways: FxHashMap::default() }
     }
 
-    /// What comes of a cause in a local state, one for each way to choose, as indices for [`at`](Reflexes::at).
+    /// What comes of a cause in a local state, one for each way to choose, as indices for
+    /// [`at`](Reflexes::at).
     #[inline]
     pub(crate) fn of(&mut self, local: u32, cause: Cause) -> Result<Range<u32>, Trouble> {
         let key = (local, code(cause));

@@ -1,24 +1,25 @@
 //! Which steps can wait: partial-order reduction.
 //!
-//! Steps at different processes commute: each changes its own local state, takes from its own inbox, and adds to
-//! the inboxes of others, on channels of its own. So the order between them makes no difference, unless both are
-//! seen by monitors. In some states it is therefore enough to explore the steps of one process and to let all
-//! others wait (an *ample*, or persistent, set). It must hold that:
+//! Steps at different processes commute: each changes its own local state, takes from its own inbox, and adds
+//! to the inboxes of others, on channels of its own. So the order between them makes no difference, unless
+//! both are seen by monitors. In some states it is therefore enough to explore the steps of one process and
+//! to let all others wait (an *ample*, or persistent, set). It must hold that:
 //!
-//! 1. Whatever the others do before, they cannot add a choice to those the process has. They add one only if they
-//!    send to it. On FIFO links, a message behind another one of the same sender has to wait and adds no choice.
-//!    Who is not active, and is not sent to by anybody active, sends nothing: this is what [`may_move`] finds.
+//! 1. Whatever the others do before, they cannot add a choice to those the process has. They add one only if
+//!    they send to it. On FIFO links, a message behind another one of the same sender has to wait and adds no
+//!    choice. Who is not active, and is not sent to by anybody active, sends nothing: this is what
+//!    [`may_move`] finds.
 //! 2. No monitor sees any of these steps, so that their order with others' steps cannot matter to a property.
 //! 3. Nobody waits for ever: some step leads to a state that was not reached on a shorter way. Otherwise all
 //!    steps are explored. As exploration goes level by level, this does not depend on the number of threads.
 //! 4. No fault is left that could strike the process.
 //!
 //! Then every way in which a run can end, and every sequence of observations, is found as before (D. Peled's
-//! conditions, with the proviso for breadth-first search by D. Bošnački and G. Holzmann). Runs without end are not
-//! looked for among the chosen runs: if these all end, all runs do; otherwise everything is explored.
+//! conditions, with the proviso for breadth-first search by D. Bošnački and G. Holzmann). Runs without end
+//! are not looked for among the chosen runs: if these all end, all runs do; otherwise everything is explored.
 
-/// The processes, as a set of bits, that may take a step before the one at `address` does: those that are active,
-/// and those that get messages from such.
+/// The processes, as a set of bits, that may take a step before the one at `address` does: those that are
+/// active, and those that get messages from such.
 pub(crate) fn may_move(receivers: &[u32], active: u32, address: usize) -> u32 {
     let others = !(1_u32 << address);
     let mut moving = active & others;

@@ -1,8 +1,9 @@
 //! Explorations that build on each other, until every property is decided.
 //!
-//! The first exploration leaves out whatever makes no difference to safety. Where it has cycles, in which somebody may
-//! wait for ever, the whole state graph is explored after it: fairness is about single processes and single steps. Where
-//! a violation was found in a reduced graph, all runs up to its length are searched for a shorter one.
+//! The first exploration leaves out whatever makes no difference to safety. Where it has cycles, in which
+//! somebody may wait for ever, the whole state graph is explored after it: fairness is about single processes
+//! and single steps. Where a violation was found in a reduced graph, all runs up to its length are searched
+//! for a shorter one.
 
 use crate::cycle::{Patience, has_lacking_cycle};
 use crate::explore::{Explored, FirstViolation, Stop, explore, intact};
@@ -116,7 +117,8 @@ fn find_cycles(world: &World, explored: &Explored, patience: &Patience<'_>) -> R
     let is_whole = !explored.is_reduced() && !explored.search.rotation;
     Ok(match (matter, is_whole) {
         (false, _) => Cycles::None,
-        // Where every run that lacks something ends, it is decided by how it ends, also where there are clocks.
+        // Where every run that lacks something ends, it is decided by how it ends, also where there are
+        // clocks.
         (true, _) if world.setting.timers.speed().is_some() => {
             if has_lacking_cycle(world, explored, patience)? { Cycles::Ignored } else { Cycles::None }
         }

@@ -1,9 +1,9 @@
 //! Repeats a recorded run step by step with the processes themselves, and judges it anew.
 //!
-//! A trace says what happened, not why. Here every event is given to the processes again, and what they do about
-//! it must be what the trace says: the same messages, the same outputs, in the same order. What a trace does not
-//! say, a process's free choices and whether a recovering one has forgotten what it had stored, is tried in
-//! every way until it fits.
+//! A trace says what happened, not why. Here every event is given to the processes again, and what they do
+//! about it must be what the trace says: the same messages, the same outputs, in the same order. What a trace
+//! does not say, a process's free choices and whether a recovering one has forgotten what it had stored, is
+//! tried in every way until it fits.
 
 mod replayer;
 mod scripted;
@@ -230,8 +230,8 @@ fn arrives_again(records: &[Record]) -> Vec<bool> {
     again
 }
 
-/// What the monitors say. A run that claims to break something must do so by what happened, or by what can never
-/// happen any more: because the run has come to rest, or because it goes round in a cycle.
+/// What the monitors say. A run that claims to break something must do so by what happened, or by what can
+/// never happen any more: because the run has come to rest, or because it goes round in a cycle.
 fn verdict(trace: &Trace, request: &Request<'_>, repeated: &Repeated) -> Result<Report, ReplayError> {
     let mut bare = trace.clone();
     bare.records.retain(|record| !matches!(record.what, Happening::Violation { .. }));

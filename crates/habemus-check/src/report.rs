@@ -183,9 +183,11 @@ impl CheckReport {
 }
 
 const MAY_BE_SHORTER: &str = "where it says at most, there may be a run with fewer steps";
-const NO_SUCH_CLOCKS: &str = "it is broken only where timers of one process drift apart; no clocks that are as slow or \
+const NO_SUCH_CLOCKS: &str = "it is broken only where timers of one process drift apart; no clocks that are \
+    as slow or \
                               as fast as may be all the time break it";
-const NO_SUCH_CLOCKS_YET: &str = "it is broken where timers of one process drift apart; whether clocks that are as slow or \
+const NO_SUCH_CLOCKS_YET: &str = "it is broken where timers of one process drift apart; whether clocks that \
+    are as slow or \
                                   as fast as may be all the time break it, was not explored to the end";
 
 /// What is to be said of a search.

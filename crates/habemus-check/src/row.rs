@@ -1,6 +1,7 @@
 //! A state as a row of numbers: the local state and the inbox of each process, the environment, the monitors.
 
-/// A process's local state and what is on its way to it, by their numbers. What it can do depends on these alone.
+/// A process's local state and what is on its way to it, by their numbers. What it can do depends on these
+/// alone.
 pub(crate) type Situation = (u32, u32);
 
 /// The situation of the process at `address`.
@@ -78,7 +79,8 @@ pub(crate) fn is_narrow(row: &[u32]) -> bool {
     unrolled!(row => row.iter().fold(0, |all, word| all | word)) <= u32::from(u16::MAX)
 }
 
-/// Whether a row is the same as another of its length. All of it is compared, which is faster than to stop early.
+/// Whether a row is the same as another of its length. All of it is compared, which is faster than to stop
+/// early.
 #[inline]
 pub(crate) fn is_same<T: Copy + Into<u32>>(kept: &[T], row: &[u32]) -> bool {
     unrolled!(row => {

@@ -106,8 +106,8 @@ impl Rows {
     }
 }
 
-/// For how many more elements there is to be room at the beginning of a chunk, where so many are in others. The first chunk
-/// grows as it is needed: most systems are small.
+/// For how many more elements there is to be room at the beginning of a chunk, where so many are in others.
+/// The first chunk grows as it is needed: most systems are small.
 pub(crate) fn room(len: usize) -> usize {
     if len == 0 { FEWEST } else { CHUNK }
 }

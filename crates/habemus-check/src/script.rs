@@ -10,8 +10,8 @@ use habemus_scenario::{Action, Latency, Network, Scenario};
 use crate::setting::{DeliveryOrder, MAX_DRIFT, MAX_FAULTS, Setting, Speed, Start};
 
 impl Setting {
-    /// What a scenario's network, clients and script say of the circumstances: who starts, and how many faults of
-    /// each kind there may be. When they happen is left open.
+    /// What a scenario's network, clients and script say of the circumstances: who starts, and how many
+    /// faults of each kind there may be. When they happen is left open.
     pub fn follow_script(&mut self, scenario: &Scenario) {
         self.order = if scenario.network.fifo { DeliveryOrder::Fifo } else { DeliveryOrder::Any };
         let more = |budget: &mut u8, count: usize| {

@@ -30,7 +30,8 @@ impl Search {
         }
     }
 
-    /// Everything, as far as the setting allows. Clock shifts are merged even so: fairness does not mind them.
+    /// Everything, as far as the setting allows. Clock shifts are merged even so: fairness does not mind
+    /// them.
     pub(crate) fn whole(world: &World) -> Self {
         Search { ample_sets: false, blocks: false, rotation: false, ..Search::planned(world) }
     }

@@ -59,8 +59,8 @@ pub struct Setting {
 pub struct Spill {
     /// Where they go. Files there have no name, where the system allows it, and are gone when the check ends.
     pub directory: PathBuf,
-    /// How many bytes of states are kept in memory until they go there. The search itself needs memory as well:
-    /// with half of [`Setting::max_memory`] there is some for both.
+    /// How many bytes of states are kept in memory until they go there. The search itself needs memory as
+    /// well: with half of [`Setting::max_memory`] there is some for both.
     pub after: u64,
 }
 
@@ -243,7 +243,8 @@ impl Setting {
 /// How often the environment may do harm, in one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Crashes: between two steps, and in pulses also in the midst of one, when some of its messages are sent.
+    /// Crashes: between two steps, and in pulses also in the midst of one, when some of its messages are
+    /// sent.
     pub crashes: u8,
     /// Recoveries of crashed processes.
     pub recoveries: u8,

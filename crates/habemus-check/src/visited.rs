@@ -1,8 +1,8 @@
 //! Every state that was ever reached, whole, with the state it was first reached from.
 //!
-//! States are kept whole, not as fingerprints: no state is ever taken for another, so what holds is proved and
-//! not merely likely. A state is a short row of numbers, so that this takes less room than fingerprints do
-//! elsewhere.
+//! States are kept whole, not as fingerprints: no state is ever taken for another, so what holds is proved
+//! and not merely likely. A state is a short row of numbers, so that this takes less room than fingerprints
+//! do elsewhere.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ use spilled::Spilled;
 /// The shards are locked one by one, so that threads seldom wait for each other. A power of two.
 pub(crate) const SHARDS: usize = 64;
 
-/// A slot without a state. It is not 0: the system gives memory full of zeros only when it is written to, and to read it
-/// before is to be given it twice, with all threads held up.
+/// A slot without a state. It is not 0: the system gives memory full of zeros only when it is written to, and
+/// to read it before is to be given it twice, with all threads held up.
 const FREE: u64 = u64::MAX;
 
 /// The number of a state: its index in its shard, times [`SHARDS`], plus the shard.
@@ -92,8 +92,8 @@ impl Batch {
     }
 }
 
-/// A hash of a state, whose low bits name the shard. The products do not wait for each other (J. Black and others,
-/// *UMAC: fast and secure message authentication*, 1999).
+/// A hash of a state, whose low bits name the shard. The products do not wait for each other (J. Black and
+/// others, *UMAC: fast and secure message authentication*, 1999).
 #[inline]
 pub(crate) fn hash(state: &[u32]) -> u64 {
     debug_assert!(state.len().is_multiple_of(2) && state.len() <= 2 * SALTS.len(), "rows are of pairs");
@@ -145,8 +145,8 @@ impl Visited {
         self.states.load(Ordering::Relaxed)
     }
 
-    /// Adds the states of a batch to their shard, and empties the batch; says whether one of them was among the first
-    /// `old` of the shard.
+    /// Adds the states of a batch to their shard, and empties the batch; says whether one of them was among
+    /// the first `old` of the shard.
     ///
     /// # Panics
     /// If there are more than 2³² states: a limit on memory comes first.
@@ -357,8 +357,8 @@ impl Shard {
         }
     }
 
-    /// Looks at the states that may be those of these hashes. The first look at each is the slow one, and the processor can
-    /// do many of them at a time if none waits for another.
+    /// Looks at the states that may be those of these hashes. The first look at each is the slow one, and the
+    /// processor can do many of them at a time if none waits for another.
     fn fetch(&self, heads: &[(u64, u32)]) {
         let first = |&(hash, _): &(u64, u32)| {
             let slot = self.slots[self.slot(hash)];

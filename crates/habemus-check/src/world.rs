@@ -1,8 +1,8 @@
 //! The global states of a system, and the steps between them.
 //!
-//! A state is a short row of numbers: the local state and the inbox of each process, the environment, the monitors.
-//! What a process does depends on its local state and on the cause alone, and is computed once for each pair; what
-//! becomes of an inbox, once for each inbox and item. Afterwards exploring is looking up.
+//! A state is a short row of numbers: the local state and the inbox of each process, the environment, the
+//! monitors. What a process does depends on its local state and on the cause alone, and is computed once for
+//! each pair; what becomes of an inbox, once for each inbox and item. Afterwards exploring is looking up.
 
 use habemus::Address;
 

@@ -53,8 +53,8 @@ impl CliError {
         }
     }
 
-    /// An error of a run, pointing into the file that the scenario came from, if it came from one, with everything
-    /// else that is wrong there.
+    /// An error of a run, pointing into the file that the scenario came from, if it came from one, with
+    /// everything else that is wrong there.
     pub(crate) fn from_run(error: RunError, parsed: Option<&Parsed>) -> Self {
         let Some(parsed) = parsed else { return error.into() };
         let first = ScenarioErrors::from(pointed(&error, parsed));

@@ -28,8 +28,8 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CliError> 
     print(&text)
 }
 
-/// Writes a file at once: under another name first, then renamed. What is there and no file (a pipe, `/dev/null`) is written to,
-/// and stays what it is.
+/// Writes a file at once: under another name first, then renamed. What is there and no file (a pipe,
+/// `/dev/null`) is written to, and stays what it is.
 pub(crate) fn write_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

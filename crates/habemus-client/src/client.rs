@@ -72,8 +72,8 @@ fn place(kv: KeyValue) -> Place {
 }
 
 impl Client {
-    /// The way to a service whose members are at these addresses: `127.0.0.1:2379` or `http://127.0.0.1:2379`. Whichever of
-    /// them answers is used.
+    /// The way to a service whose members are at these addresses: `127.0.0.1:2379` or
+    /// `http://127.0.0.1:2379`. Whichever of them answers is used.
     ///
     /// # Errors
     /// If there is none, or one is no address. Whether anybody answers shows later.
@@ -81,8 +81,8 @@ impl Client {
         Client::connect_as(addresses, &Credentials::default())
     }
 
-    /// As [`connect`](Client::connect), with certificates or a password. If there are certificates, an address without
-    /// a scheme is one with TLS.
+    /// As [`connect`](Client::connect), with certificates or a password. If there are certificates, an
+    /// address without a scheme is one with TLS.
     ///
     /// # Errors
     /// As there, and if the certificates are no good.
@@ -116,8 +116,8 @@ impl Client {
         InterceptedService::new(self.channel.clone(), self.badge.clone())
     }
 
-    /// Gets a token for the user's password, unless there is one or no user was given. What is called by name here does
-    /// so by itself.
+    /// Gets a token for the user's password, unless there is one or no user was given. What is called by name
+    /// here does so by itself.
     ///
     /// # Errors
     /// If the service refuses.
@@ -130,8 +130,8 @@ impl Client {
         self.badge.is_refused(error)
     }
 
-    /// Opens a session that is renewed in the background for as long as it is kept: of whole seconds on habemus and on etcd,
-    /// or of any number of milliseconds from 100 on, which etcd does not have.
+    /// Opens a session that is renewed in the background for as long as it is kept: of whole seconds on
+    /// habemus and on etcd, or of any number of milliseconds from 100 on, which etcd does not have.
     ///
     /// # Errors
     /// If the service refuses.

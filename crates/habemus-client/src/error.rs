@@ -28,7 +28,8 @@ pub enum ClientError {
     WholeSeconds,
     /// What was to be watched has been forgotten: read the present state, and watch from there.
     #[error(
-        "what happened before revision {0} is not known any more: read the present state, and watch from there"
+        "what happened before revision {0} is not known any more: read the present state, and watch from \
+            there"
     )]
     Compacted(i64),
     /// The session has ended, or may have: whatever was held by it is lost.

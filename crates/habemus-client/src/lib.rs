@@ -1,10 +1,10 @@
 //! Sessions, locks and elections for programs in Rust, on habemus's service or on etcd.
 //!
-//! A [`Session`] is renewed in the background. Whoever holds a lock has a [`Guard`]: it knows the fencing token,
-//! until when the lock is surely held by the local clock, and it can wait until it is lost. It says so before the
-//! service can grant the lock to anybody else, without any message: a session counts from when its renewal was
-//! *sent*, on a clock that also runs while the machine sleeps, and a little is taken off for clocks that differ.
-//! What a machine that was stopped cannot know, the token catches at the resource.
+//! A [`Session`] is renewed in the background. Whoever holds a lock has a [`Guard`]: it knows the fencing
+//! token, until when the lock is surely held by the local clock, and it can wait until it is lost. It says so
+//! before the service can grant the lock to anybody else, without any message: a session counts from when its
+//! renewal was *sent*, on a clock that also runs while the machine sleeps, and a little is taken off for
+//! clocks that differ. What a machine that was stopped cannot know, the token catches at the resource.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), habemus_client::ClientError> {

@@ -17,8 +17,8 @@ use crate::guard::Guard;
 use crate::session::Session;
 use crate::standing::{Standing, Those};
 
-/// Beside whom somebody may be inside. Clients of etcd that know nothing of it count as exclusive, and are respected; that
-/// they respect those who share, each in its turn, follows from their rule.
+/// Beside whom somebody may be inside. Clients of etcd that know nothing of it count as exclusive, and are
+/// respected; that they respect those who share, each in its turn, follows from their rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Nobody.

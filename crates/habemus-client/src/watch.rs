@@ -39,7 +39,8 @@ impl From<Event> for KeyEvent {
 
 /// Watches keys: every change once, in order, for as long as the service remembers it.
 ///
-/// It knows the revision that it wants next. When the connection breaks, whichever member answers next goes on from there.
+/// It knows the revision that it wants next. When the connection breaks, whichever member answers next goes
+/// on from there.
 #[derive(Debug)]
 pub struct Watch {
     client: Client,
@@ -85,7 +86,8 @@ impl Watch {
         Watch { next: revision, stream: None, told: VecDeque::new(), ..self }
     }
 
-    /// The first revision of which not everything was told. A watch that begins [from](Watch::from) there goes on where this one is.
+    /// The first revision of which not everything was told. A watch that begins [from](Watch::from) there
+    /// goes on where this one is.
     pub fn position(&self) -> i64 {
         self.told.front().map_or(self.next, |event| event.revision)
     }
@@ -101,8 +103,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Waits for the next change. While no member answers, it goes on trying; whoever wants to wait no longer, drops this future,
-    /// and loses nothing by that.
+    /// Waits for the next change. While no member answers, it goes on trying; whoever wants to wait no
+    /// longer, drops this future, and loses nothing by that.
     ///
     /// # Errors
     /// If the revision that is wanted is not known any more, or if the service refuses.

@@ -71,7 +71,8 @@ pub struct Prediction {
     pub answer: usize,
     /// Why.
     pub because: Text,
-    /// What the next event is, as a transcript in English tells it: by this a test knows that the answer is right.
+    /// What the next event is, as a transcript in English tells it: by this a test knows that the answer is
+    /// right.
     pub shows: String,
 }
 

@@ -1,6 +1,8 @@
-//! Reads the file of an exercise. The scenarios in it are texts of their own, as their own files would have them.
+//! Reads the file of an exercise. The scenarios in it are texts of their own, as their own files would have
+//! them.
 //!
-//! It is read as the files of scenarios are, piece by piece: what derives would make of it is a tenth of the lab's engine.
+//! It is read as the files of scenarios are, piece by piece: what derives would make of it is a tenth of the
+//! lab's engine.
 
 use std::collections::BTreeMap;
 

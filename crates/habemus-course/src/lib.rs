@@ -1,9 +1,9 @@
 //! The course: exercises about elections and locks, and the judge of what somebody answers.
 //!
-//! An [`Exercise`] is a file: a text in both languages, the scenario with which one starts, what may be changed of it, how
-//! often the environment may do harm, and a goal, in the words of a scenario's `[expect]`. An answer is a scenario; it is
-//! played in the simulator, and [`Exercise::judge`] says whether it does what was asked for. The page and the
-//! command have one judge.
+//! An [`Exercise`] is a file: a text in both languages, the scenario with which one starts, what may be
+//! changed of it, how often the environment may do harm, and a goal, in the words of a scenario's `[expect]`.
+//! An answer is a scenario; it is played in the simulator, and [`Exercise::judge`] says whether it does what
+//! was asked for. The page and the command have one judge.
 
 mod exercise;
 mod file;

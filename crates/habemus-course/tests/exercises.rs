@@ -65,8 +65,10 @@ fn what_is_missing_or_wrong_is_said() {
     assert!(exercise("dance").is_err_and(|error| error.to_string().contains("dance")));
     let file = |change: &str, goal: &str| {
         format!(
-            "title = {{ en = 'a', pt = 'b' }}\ntext = {{ en = 'a', pt = 'b' }}\nwanted = {{ en = 'a', pt = 'b' }}\n\
-             change = ['{change}']\nstart = '''\nalgorithm = \"bully\"\nprocesses = 3\n'''\ngoal = '''{goal}'''\n\
+            "title = {{ en = 'a', pt = 'b' }}\ntext = {{ en = 'a', pt = 'b' }}\nwanted = {{ en = 'a', pt = \
+                'b' }}\n\
+             change = ['{change}']\nstart = '''\nalgorithm = \"bully\"\nprocesses = 3\n'''\ngoal = \
+             '''{goal}'''\n\
              solution = '''\nalgorithm = \"bully\"\nprocesses = 3\n'''\n"
         )
     };

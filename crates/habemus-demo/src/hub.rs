@@ -1,5 +1,5 @@
-//! The resource that the lock protects: a counter that remembers the highest token it was shown. Clients reach it
-//! over a connection, line by line; whatever they do is seen here in one order, and judged.
+//! The resource that the lock protects: a counter that remembers the highest token it was shown. Clients
+//! reach it over a connection, line by line; whatever they do is seen here in one order, and judged.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

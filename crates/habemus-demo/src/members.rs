@@ -92,8 +92,8 @@ impl Members {
         Some(Leading { member, term })
     }
 
-    /// Kills one as the kernel does, and measures how long nobody answers: from the moment of the signal until
-    /// another member has answered a write.
+    /// Kills one as the kernel does, and measures how long nobody answers: from the moment of the signal
+    /// until another member has answered a write.
     pub(crate) async fn fail_over(&mut self, victim: usize) -> Result<Duration, Failed> {
         let others = self.0.iter().enumerate().filter(|(index, _)| *index != victim);
         let others: Vec<Client> = others

@@ -27,8 +27,8 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A member that was killed a moment ago may still be about to make a file. What cannot be removed stays where
-        // such things are removed some day.
+        // A member that was killed a moment ago may still be about to make a file. What cannot be removed
+        // stays where such things are removed some day.
         for _ in 0..20 {
             if std::fs::remove_dir_all(&self.0).is_ok() {
                 return;

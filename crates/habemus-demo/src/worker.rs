@@ -1,5 +1,5 @@
-//! One client, as its author might have written it in a hurry: it asks for the lock, reads, thinks, writes, and
-//! never asks whether it still holds the lock. Its token is all that protects others from it.
+//! One client, as its author might have written it in a hurry: it asks for the lock, reads, thinks, writes,
+//! and never asks whether it still holds the lock. Its token is all that protects others from it.
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -33,7 +33,8 @@ fn demo(arguments: &[&str]) -> Output {
     command.output().expect("it was built")
 }
 
-/// Processes of a story that go on after it: members and clients carry a member's address in their command line.
+/// Processes of a story that go on after it: members and clients carry a member's address in their command
+/// line.
 fn left_behind(said: &str) -> Vec<String> {
     let ports = said.lines().find_map(|line| line.split_once("127.0.0.1, ports "));
     let (_, ports) = ports.expect("it says where the members are");

@@ -1,4 +1,5 @@
-//! Ctrl-C in the midst of every command that takes long: it ends, says so by its exit code, and nothing goes on.
+//! Ctrl-C in the midst of every command that takes long: it ends, says so by its exit code, and nothing goes
+//! on.
 //!
 //! How long that takes is printed (`--nocapture`), and judged where the machine is known to be idle: with
 //! `HABEMUS_IDLE=1` a second is the limit.
@@ -23,7 +24,8 @@ fn programs() -> PathBuf {
 /// A command that takes long, and how it ends when it is interrupted.
 struct Long {
     line: &'static str,
-    /// What it says when it is where it is to be interrupted; otherwise that is as soon as it listens to signals.
+    /// What it says when it is where it is to be interrupted; otherwise that is as soon as it listens to
+    /// signals.
     says: &'static str,
     code: i32,
 }

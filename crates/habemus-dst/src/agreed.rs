@@ -1,5 +1,5 @@
-//! What all members must agree on: what came of each command, compared whenever one is applied, and the whole store, compared
-//! from time to time.
+//! What all members must agree on: what came of each command, compared whenever one is applied, and the whole
+//! store, compared from time to time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::Hasher;

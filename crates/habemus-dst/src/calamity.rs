@@ -1,4 +1,5 @@
-//! What goes wrong, and when: drawn from the seed before anything happens, so that parts of it can be left out.
+//! What goes wrong, and when: drawn from the seed before anything happens, so that parts of it can be left
+//! out.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -11,7 +12,8 @@ pub(crate) const DRIFT_BOUND: i64 = 10_000;
 /// How far a clock is wrong at most that nobody allows for.
 const WILD: i64 = 400_000;
 
-/// Something that goes wrong. Machines and clients are named by numbers that are taken modulo how many there are.
+/// Something that goes wrong. Machines and clients are named by numbers that are taken modulo how many there
+/// are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Calamity {
     /// A machine stops at once, and loses or tears what was not synced.
@@ -20,9 +22,11 @@ pub enum Calamity {
     CrashMidway(u64, u64),
     /// A machine that stopped starts again.
     Restart(u64),
-    /// A machine stops and starts again at once, while what it said and was told in its last life is still under way.
+    /// A machine stops and starts again at once, while what it said and was told in its last life is still
+    /// under way.
     Bounce(u64),
-    /// A machine stops, and its disk is empty now: it must not start as if nothing had been, and is replaced by another.
+    /// A machine stops, and its disk is empty now: it must not start as if nothing had been, and is replaced
+    /// by another.
     LoseDisk(u64),
     /// A machine stands still for so long.
     Pause(u64, Micros),
@@ -36,7 +40,8 @@ pub enum Calamity {
     FailingDisk(u64, u64),
     /// A machine stops, and what was not synced may be anything now.
     CrashGarbling(u64),
-    /// A machine stops, and one bit flips of what was synced long ago: it must notice, and is replaced by another.
+    /// A machine stops, and one bit flips of what was synced long ago: it must notice, and is replaced by
+    /// another.
     Rot(u64, u64),
     /// Nothing passes from the one to the other.
     CutOneWay(u64, u64),
@@ -201,8 +206,8 @@ impl Display for Calamity {
 pub struct Script(pub(crate) Vec<(Micros, Calamity)>);
 
 impl Script {
-    /// The script of a seed. Some seeds have many calamities, some few, and one in sixteen none. In one of eight clocks may
-    /// be wrong by more than anybody allows for.
+    /// The script of a seed. Some seeds have many calamities, some few, and one in sixteen none. In one of
+    /// eight clocks may be wrong by more than anybody allows for.
     pub(crate) fn draw(seed: u64, end: Micros) -> Script {
         let mut random = Random::new(seed, 0xfa17);
         let pace = [0, 1_500_000, 600_000, 250_000][random.below(16).min(3) as usize];
@@ -221,8 +226,8 @@ impl Script {
         }
     }
 
-    /// Whether clocks are as right as clients allow for: then nobody believes to be inside beside another. If they are not,
-    /// only tokens tell who comes later.
+    /// Whether clocks are as right as clients allow for: then nobody believes to be inside beside another. If
+    /// they are not, only tokens tell who comes later.
     pub(crate) fn clocks_are_right(&self) -> bool {
         !self.0.iter().any(|(_, calamity)| calamity.kind() == Calamity::WILD_CLOCK)
     }

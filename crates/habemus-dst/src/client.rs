@@ -1,5 +1,5 @@
-//! Clients: what they ask for, what they are told, and what they believe. They know their own clocks and what they were
-//! answered, nothing else.
+//! Clients: what they ask for, what they are told, and what they believe. They know their own clocks and what
+//! they were answered, nothing else.
 
 mod keys;
 mod lock;

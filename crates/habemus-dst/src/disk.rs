@@ -1,4 +1,5 @@
-//! A disk that fails at a moment of one's choice, and then has lost, torn or kept what was not synced, as it likes.
+//! A disk that fails at a moment of one's choice, and then has lost, torn or kept what was not synced, as it
+//! likes.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -76,8 +77,8 @@ impl CruelDisk {
         self.0.borrow_mut().left = None;
     }
 
-    /// Flips a bit of the snapshot, if there is one: in what was written last, nobody could tell it from what a crash has
-    /// torn.
+    /// Flips a bit of the snapshot, if there is one: in what was written last, nobody could tell it from what
+    /// a crash has torn.
     pub fn rot(&self, place: u64) -> bool {
         let length = self.0.borrow().durable.get("snapshot").map_or(0, Vec::len);
         if length > 0 {
@@ -162,7 +163,8 @@ impl CruelDisk {
     }
 }
 
-/// What is written at an offset, sector by sector: only the first part and the last may be less than a whole one.
+/// What is written at an offset, sector by sector: only the first part and the last may be less than a whole
+/// one.
 fn sectors(offset: usize, bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let head = (SECTOR - offset % SECTOR).min(bytes.len());
     let (head, tail) = bytes.split_at(head);

@@ -1,5 +1,5 @@
-//! What happened, as the members agreed on it and as the clients saw it, and whether the one is what was promised to the
-//! other.
+//! What happened, as the members agreed on it and as the clients saw it, and whether the one is what was
+//! promised to the other.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,7 +111,8 @@ impl History {
         self.violation.get_or_insert_with(|| format!("{judge}: {what}"));
     }
 
-    /// Forgets what was before a revision, but for the keys that were there then; and sessions that ended before a time.
+    /// Forgets what was before a revision, but for the keys that were there then; and sessions that ended
+    /// before a time.
     pub(crate) fn forget_before(&mut self, first: Revision, time: Micros) {
         let later = self.revised.split_off(&first);
         let earlier = std::mem::replace(&mut self.revised, later);

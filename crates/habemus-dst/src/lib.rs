@@ -1,11 +1,12 @@
-//! Deterministic simulation testing of the service: members, their disks, clocks and network, and clients of all kinds, in
-//! virtual time and from one seed.
+//! Deterministic simulation testing of the service: members, their disks, clocks and network, and clients of
+//! all kinds, in virtual time and from one seed.
 //!
 //! The replica, the store and the journal are those that the server runs. First everything goes wrong that a
 //! [`Script`] says; then nothing, and everybody must be served again. Judged is what the service promises:
 //!
 //! - nothing that was answered is lost, and what clients did to keys is linearizable;
-//! - no two clients believe by their own clocks to be inside a lock together who must not be, and tokens grow;
+//! - no two clients believe by their own clocks to be inside a lock together who must not be, and tokens
+//!   grow;
 //! - no session ends before its time, and each ends;
 //! - who watches is told everything, once and in order, whatever member it asks;
 //! - one leader a term, and the same store on every member that has applied as much;

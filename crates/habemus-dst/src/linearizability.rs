@@ -1,9 +1,9 @@
 //! Whether what clients did to keys is linearizable.
 //!
-//! In general that is a search for an order. Here the service itself says in which order things happened, by the revision in
-//! every answer, so it is enough to see that this order is one that explains every answer, and that nothing comes in it
-//! before something that was answered before it was asked. If both hold, the history is linearizable; if not, the service has
-//! lied about the order, which is as bad.
+//! In general that is a search for an order. Here the service itself says in which order things happened, by
+//! the revision in every answer, so it is enough to see that this order is one that explains every answer,
+//! and that nothing comes in it before something that was answered before it was asked. If both hold, the
+//! history is linearizable; if not, the service has lied about the order, which is as bad.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -161,7 +161,8 @@ impl KeyCall {
 /// Every value of one key: since which revision it has been so.
 type Values = BTreeMap<Revision, Option<Bytes>>;
 
-/// Why the key_calls are not linearizable, if they are not. `revised` says what each revision changed, from the first on.
+/// Why the key_calls are not linearizable, if they are not. `revised` says what each revision changed, from
+/// the first on.
 ///
 /// # Errors
 /// If they are not.

@@ -1,5 +1,5 @@
-//! A machine: one member with its disk and its clock, and the clients that it serves. The replica and the journal are the
-//! service's own.
+//! A machine: one member with its disk and its clock, and the clients that it serves. The replica and the
+//! journal are the service's own.
 
 use std::collections::{BTreeMap, VecDeque};
 

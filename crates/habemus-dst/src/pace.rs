@@ -1,5 +1,5 @@
-//! How fast everybody is: some seeds have machines that look at their clocks as often as the server does and clients that
-//! never rest, most have fewer things to do and so more time for things to go wrong.
+//! How fast everybody is: some seeds have machines that look at their clocks as often as the server does and
+//! clients that never rest, most have fewer things to do and so more time for things to go wrong.
 
 use habemus_replica::{MemberId, Settings};
 

@@ -82,7 +82,8 @@ fn play_and_tell(seed: u64, script: Script, telling: Telling) -> (Outcome, Optio
     (outcome, trace)
 }
 
-/// The same seed with as few calamities as still lead to a violation, of whatever kind; and how many runs it took.
+/// The same seed with as few calamities as still lead to a violation, of whatever kind; and how many runs it
+/// took.
 pub fn shrink(outcome: Outcome, mut tried: impl FnMut(usize)) -> Outcome {
     let mut best = outcome;
     let mut size = best.script.len().div_ceil(2).max(1);

@@ -1,5 +1,5 @@
-//! What was seen in a run, by name: what went wrong, and what the service's own code came to because of it. Whatever never
-//! came was not tested.
+//! What was seen in a run, by name: what went wrong, and what the service's own code came to because of it.
+//! Whatever never came was not tested.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};

@@ -1,5 +1,5 @@
-//! One run that lasts for hours: trouble and peace by turns, with the same members. What was judged is forgotten, so that
-//! whatever still grows is the service's own.
+//! One run that lasts for hours: trouble and peace by turns, with the same members. What was judged is
+//! forgotten, so that whatever still grows is the service's own.
 
 use habemus_store::Revision;
 

@@ -169,7 +169,8 @@ impl Story {
     }
 }
 
-/// The end of a trace: so many records, without messages that were sent before, and without heartbeats and renewals.
+/// The end of a trace: so many records, without messages that were sent before, and without heartbeats and
+/// renewals.
 pub fn ending(trace: Trace, count: usize) -> Trace {
     let Trace { mut header, mut records } = trace;
     let is_background = |what: &Happening| match what {

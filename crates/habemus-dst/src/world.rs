@@ -80,7 +80,8 @@ pub(crate) struct World {
     leaders: BTreeMap<u64, MemberId>,
     /// What every member must have after an index, as the first one had it that got there.
     agreed: Agreed,
-    /// When the last answer of a watch arrives, for those that are under way: a connection keeps them in order.
+    /// When the last answer of a watch arrives, for those that are under way: a connection keeps them in
+    /// order.
     streams: BTreeMap<CallId, Micros>,
     pub(crate) history: History,
     /// In a long run, everything up to this revision was judged when it was last judged.
@@ -241,7 +242,8 @@ impl World {
         }
     }
 
-    /// Forgets what members agreed on long ago, answers that have arrived, and disks of machines that are gone.
+    /// Forgets what members agreed on long ago, answers that have arrived, and disks of machines that are
+    /// gone.
     pub(crate) fn forget_answers(&mut self) {
         let applied = self.machines.iter().filter(|machine| !machine.gone);
         let applied = applied.filter_map(|machine| Some(machine.running.as_ref()?.replica.applied())).min();
@@ -352,7 +354,8 @@ impl World {
         self.flush_unless_answered(index, None);
     }
 
-    /// The same after a message; `removed` is who sent it, if this member knows that it was removed and must not listen.
+    /// The same after a message; `removed` is who sent it, if this member knows that it was removed and must
+    /// not listen.
     fn flush_unless_answered(&mut self, index: usize, removed: Option<MemberId>) {
         let machine = &mut self.machines[index];
         let Some(running) = &mut machine.running else { return };

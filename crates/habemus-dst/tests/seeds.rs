@@ -1,4 +1,5 @@
-//! Seeds, a few of them; `HABEMUS_FIRST_SEED` and `HABEMUS_SEEDS` choose others, and `habemus-dst` plays many.
+//! Seeds, a few of them; `HABEMUS_FIRST_SEED` and `HABEMUS_SEEDS` choose others, and `habemus-dst` plays
+//! many.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

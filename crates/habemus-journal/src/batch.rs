@@ -25,9 +25,10 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// What these writes say, in one batch, or in several if it has many more bytes than `limit`. Whatever comes of a crash
-    /// between two of them makes sense: the term and the vote come with the first, for no entry may be of a later term, and
-    /// what is committed (before, up to `committed`) with the last, for no entry may be missing.
+    /// What these writes say, in one batch, or in several if it has many more bytes than `limit`. Whatever
+    /// comes of a crash between two of them makes sense: the term and the vote come with the first, for no
+    /// entry may be of a later term, and what is committed (before, up to `committed`) with the last, for no
+    /// entry may be missing.
     pub(crate) fn of(writes: &[Write], state: StoredState, committed: u64, limit: u64) -> Vec<Batch> {
         let mut batches = Vec::new();
         let mut batch = Batch::default();
@@ -59,8 +60,8 @@ impl Batch {
         batches
     }
 
-    /// The batch as bytes, for this segment and this offset and no other: a segment that is used again may hold batches of its
-    /// former life.
+    /// The batch as bytes, for this segment and this offset and no other: a segment that is used again may
+    /// hold batches of its former life.
     pub(crate) fn to_bytes(&self, segment: u64, offset: usize) -> Vec<u8> {
         let mut bytes = postcard::to_extend(self, vec![0; HEADER]).expect("memory takes whatever is written");
         let length = u32::try_from(bytes.len() - HEADER).expect("a segment is shorter");

@@ -2,8 +2,8 @@
 
 use std::io;
 
-/// One directory with files. Nothing is durable before it was synced; what is written may be torn until then, but what was
-/// synced stays.
+/// One directory with files. Nothing is durable before it was synced; what is written may be torn until then,
+/// but what was synced stays.
 pub trait Disk {
     /// The names of all files.
     ///

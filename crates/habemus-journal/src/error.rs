@@ -15,8 +15,10 @@ pub enum JournalError {
     },
     /// What was durable is not there any more.
     #[error(
-        "{file} is damaged at byte {offset}: {what}. What this member has confirmed is lost, so it must not go on. Remove \
-         the member from the cluster, empty its directory, and add it as a new one; a copy of the directory from an \
+        "{file} is damaged at byte {offset}: {what}. What this member has confirmed is lost, so it must not \
+            go on. Remove \
+         the member from the cluster, empty its directory, and add it as a new one; a copy of the directory \
+         from an \
          earlier time will not do"
     )]
     Damaged {
@@ -29,7 +31,8 @@ pub enum JournalError {
     },
     /// A file is missing among others.
     #[error(
-        "{file} is missing. What this member has confirmed is lost, so it must not go on. Remove the member from the cluster, \
+        "{file} is missing. What this member has confirmed is lost, so it must not go on. Remove the member \
+            from the cluster, \
          empty its directory, and add it as a new one"
     )]
     Missing {

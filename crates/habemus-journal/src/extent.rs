@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How far a journal goes. It only ever grows: whatever is made durable, a vote as well as an entry, moves it on. So of two
-/// copies of one journal the later one goes further, unless nothing was made durable between them.
+/// How far a journal goes. It only ever grows: whatever is made durable, a vote as well as an entry, moves it
+/// on. So of two copies of one journal the later one goes further, unless nothing was made durable between
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Extent {
     /// The number of the last segment.

@@ -11,8 +11,9 @@ use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::disk::Disk;
 
-/// So many zeros are written ahead of what is appended. Space that was promised but never written must be entered in the file
-/// system's own journal when it is written first, and a sync waits for that, too; so it is done once for many syncs.
+/// So many zeros are written ahead of what is appended. Space that was promised but never written must be
+/// entered in the file system's own journal when it is written first, and a sync waits for that, too; so it
+/// is done once for many syncs.
 const AHEAD: u64 = 1 << 20;
 
 /// A directory on a real disk.

@@ -32,7 +32,8 @@ pub struct Journal<D> {
     segments: VecDeque<Segment>,
     /// Where the next batch goes.
     end: usize,
-    /// The latest state. Every segment begins with the one before it, so that no earlier segment is needed for that.
+    /// The latest state. Every segment begins with the one before it, so that no earlier segment is needed
+    /// for that.
     state: StoredState,
     /// The index of the latest snapshot.
     snapshot_index: u64,
@@ -149,8 +150,8 @@ impl<D: Disk> Journal<D> {
         result
     }
 
-    /// Puts a snapshot in the place of all entries up to its index. Entries after it stay. Whoever took long to write it down
-    /// may come too late: of two snapshots the later one counts.
+    /// Puts a snapshot in the place of all entries up to its index. Entries after it stay. Whoever took long
+    /// to write it down may come too late: of two snapshots the later one counts.
     ///
     /// # Errors
     /// If the disk fails: then nothing more is written, and the member must stop.
@@ -185,8 +186,8 @@ impl<D: Disk> Journal<D> {
             self.replace_all(snapshot)?;
         }
         let state = after.iter().rev().find_map(|write| write.state).unwrap_or(self.state);
-        // What need not be durable waits for what must be: so a batch is only ever written behind durable ones, and whatever
-        // is behind damage shows that it is damage.
+        // What need not be durable waits for what must be: so a batch is only ever written behind durable
+        // ones, and whatever is behind damage shows that it is damage.
         if after.iter().any(|write| write.sync) {
             for batch in Batch::of(after, state, self.state.commit, self.limits.segment / 4) {
                 self.append(&batch)?;
@@ -251,8 +252,8 @@ impl<D: Disk> Journal<D> {
         self.remove_before(first)
     }
 
-    /// Puts a snapshot in the place of everything. It brings the state with it, so that there is never the one without the
-    /// other.
+    /// Puts a snapshot in the place of everything. It brings the state with it, so that there is never the
+    /// one without the other.
     fn replace_all(&mut self, snapshot: &StoredSnapshot) -> Result<(), JournalError> {
         let first = last(&self.segments).number + 1;
         self.begin_segment(first, None)?;
@@ -290,7 +291,8 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// What is left of a torn batch must not be taken for damage when something is written after it: a new segment begins.
+    /// What is left of a torn batch must not be taken for damage when something is written after it: a new
+    /// segment begins.
     fn cut_torn_end(&mut self, numbers: &[u64]) -> Result<(), JournalError> {
         let last = *numbers.last().expect("there is a segment");
         let name = segment::name(last);
@@ -316,7 +318,8 @@ fn last(segments: &VecDeque<Segment>) -> &Segment {
     segments.back().expect("a journal has a segment")
 }
 
-/// Entries replace those that have the index of the first one or a later one; those in the snapshot are left out.
+/// Entries replace those that have the index of the first one or a later one; those in the snapshot are left
+/// out.
 fn replay(
     file: &str,
     snapshot_index: u64,

@@ -1,10 +1,11 @@
 //! The log and the snapshots of a member, on a disk that may tear, lose and damage what is written.
 //!
 //! A [`Journal`] makes durable what a [`Replica`](habemus_replica::Replica) wants written: any number of
-//! [`Write`](habemus_replica::Write)s by one append and one sync. Entries and states go into segments of a fixed length, one
-//! after the other; snapshots into files of their own, which are written beside and renamed. What is found again after a
-//! crash is what was synced, and perhaps some of what was not: a torn end is recognised and cut. Damage anywhere else is
-//! refused, by name: a member that has lost what it once confirmed must not go on as if it had not.
+//! [`Write`](habemus_replica::Write)s by one append and one sync. Entries and states go into segments of a
+//! fixed length, one after the other; snapshots into files of their own, which are written beside and
+//! renamed. What is found again after a crash is what was synced, and perhaps some of what was not: a torn
+//! end is recognised and cut. Damage anywhere else is refused, by name: a member that has lost what it once
+//! confirmed must not go on as if it had not.
 //!
 //! The [`Disk`] is a trait, so that a simulation can be as cruel as it likes. [`Files`] is the real one.
 

@@ -20,8 +20,8 @@ pub(crate) struct Scanned {
     pub(crate) end: usize,
 }
 
-/// Reads a segment. The end of the last one may be torn; in all others, and before any batch, everything must be sound:
-/// a batch is only written when the one before is durable.
+/// Reads a segment. The end of the last one may be torn; in all others, and before any batch, everything must
+/// be sound: a batch is only written when the one before is durable.
 pub(crate) fn scan(name: &str, number: u64, bytes: &[u8], is_last: bool) -> Result<Scanned, JournalError> {
     let mut batches = Vec::new();
     let mut end = 0;

@@ -1,4 +1,5 @@
-//! One way that an experiment went: what was done by hand, what happened, and how to be at any moment of it again.
+//! One way that an experiment went: what was done by hand, what happened, and how to be at any moment of it
+//! again.
 
 use habemus_scenario::{Action, Occasion, Scenario};
 use habemus_sim::{Stepper, stepper};
@@ -28,7 +29,8 @@ pub struct Branch {
 }
 
 impl Branch {
-    /// The beginning of a scenario. The lines of its script that wait for a number of events are done by hand.
+    /// The beginning of a scenario. The lines of its script that wait for a number of events are done by
+    /// hand.
     ///
     /// # Errors
     /// If the scenario makes no sense, or something in it cannot be done.

@@ -1,8 +1,8 @@
 //! The model checker for the page: asked in JSON, it explores a piece at a time, and says how far it is.
 //!
-//! A browser's engine has one thread, and while that explores nobody can ask it anything. So it explores a few states
-//! first, and then four times as many, until it knows or may go no further: all pieces together take little longer
-//! than the last one, and between two of them it can be told to stop.
+//! A browser's engine has one thread, and while that explores nobody can ask it anything. So it explores a
+//! few states first, and then four times as many, until it knows or may go no further: all pieces together
+//! take little longer than the last one, and between two of them it can be told to stop.
 
 use habemus::catalogue::{self, Entry};
 use habemus_check::{
@@ -187,8 +187,8 @@ impl Running {
 
 /// The circumstances of a check.
 fn setting(question: &Question, scenario: &Scenario, entry: &Entry) -> Setting {
-    let Faults { crashes, recoveries, amnesia, losses, duplications, suspicions, partitions, wrong_timeouts } =
-        question.faults;
+    let Faults { crashes, recoveries, amnesia, losses, .. } = question.faults;
+    let Faults { duplications, suspicions, partitions, wrong_timeouts, .. } = question.faults;
     let properties = match question.properties.as_str() {
         "promised" | "" => Properties::Promised,
         "all" => Properties::All,

@@ -29,8 +29,8 @@ fn knows(one: &Record, other: &Record) -> bool {
 }
 
 impl Cone {
-    /// That of an event, among the events from `from` on and before `to`. Vector clocks tell: an event knows of another
-    /// if its clock has counted it.
+    /// That of an event, among the events from `from` on and before `to`. Vector clocks tell: an event knows
+    /// of another if its clock has counted it.
     pub fn of(history: &History, event: u64, from: u64, to: u64) -> Self {
         let mut cone = Cone { event, ..Cone::default() };
         let own: Vec<_> =

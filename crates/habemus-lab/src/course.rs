@@ -79,7 +79,8 @@ fn exercise(name: &str) -> Result<Exercise, LabError> {
     habemus_course::exercise(name).map_err(|error| LabError::Scenario(error.to_string()))
 }
 
-/// What comes of a scenario, played step by step: the loop that plays it at once would make the engine a third larger.
+/// What comes of a scenario, played step by step: the loop that plays it at once would make the engine a
+/// third larger.
 fn played(scenario: &Scenario) -> Result<Report, LabError> {
     let mut branch = Branch::begin(scenario)?;
     branch.explore(u64::MAX);

@@ -10,7 +10,8 @@ use crate::history::{History, Passage};
 use crate::language::Language;
 use crate::sentences::in_words;
 
-/// By time, events that follow at this many times the usual distance have a silence between them, which is cut.
+/// By time, events that follow at this many times the usual distance have a silence between them, which is
+/// cut.
 const SILENCE: f64 = 8.0;
 /// No event is farther from the one before it than so many rows.
 const FARTHEST: f64 = 4.0;
@@ -133,7 +134,8 @@ pub struct Arrow {
     pub event: u64,
     /// The row and the column where it was sent.
     pub from: (f64, usize),
-    /// The row where it ends (that behind the last row of the diagram if it is still on its way), and the column.
+    /// The row where it ends (that behind the last row of the diagram if it is still on its way), and the
+    /// column.
     pub to: (f64, usize),
     /// How it ends.
     pub end: ArrowEnd,
@@ -201,7 +203,8 @@ impl DiagramView {
         event == 0
             || records.is_empty()
             || match records {
-                // What came is what it is about: what was sent because of it comes to be seen where it arrives.
+                // What came is what it is about: what was sent because of it comes to be seen where it
+                // arrives.
                 [first, rest @ ..] if matches!(first.what, Happening::Deliver { .. }) => {
                     self.shows_record(history, first)
                         || rest.iter().any(|record| {
@@ -239,7 +242,8 @@ impl Diagram {
         Diagram { columns, rows, height, arrows, kinds, hidden }
     }
 
-    /// The piece of it between two places, counted in rows from the top. `by_hand` says which events were done by hand.
+    /// The piece of it between two places, counted in rows from the top. `by_hand` says which events were
+    /// done by hand.
     pub fn window(
         &self,
         history: &History,

@@ -53,7 +53,8 @@ impl LabError {
         LabError::Scenario(lines.join("\n"))
     }
 
-    /// What is said to whoever asked; and what the parser or the command says of it, which they say in English only.
+    /// What is said to whoever asked; and what the parser or the command says of it, which they say in
+    /// English only.
     pub fn words(&self, language: Language) -> (String, Option<String>) {
         if language == Language::English {
             return match self {

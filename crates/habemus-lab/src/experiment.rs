@@ -98,8 +98,8 @@ impl Experiment {
         !more
     }
 
-    /// Does something at the cursor: at the end of what is known the branch goes on with it, before the end another
-    /// branch begins.
+    /// Does something at the cursor: at the end of what is known the branch goes on with it, before the end
+    /// another branch begins.
     ///
     /// # Errors
     /// If it cannot be read or done; then nothing has changed.

@@ -66,7 +66,8 @@ impl History {
         self.after.push(self.records.len() as u32);
     }
 
-    /// Takes note of a record that comes after the others: whatever a process does about an event belongs to it.
+    /// Takes note of a record that comes after the others: whatever a process does about an event belongs to
+    /// it.
     pub fn add(&mut self, record: Record) {
         let is_effect = matches!(
             record.what,

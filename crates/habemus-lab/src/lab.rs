@@ -508,7 +508,8 @@ impl Lab {
         }
     }
 
-    /// Selects a process, or goes to the next event that is told in such words; behind the last one the first comes.
+    /// Selects a process, or goes to the next event that is told in such words; behind the last one the first
+    /// comes.
     fn search(&mut self, text: &str) -> Result<(), LabError> {
         let text = text.trim().to_lowercase();
         let subject = self.subject.as_mut().ok_or(LabError::Missing("experiment"))?;

@@ -5,8 +5,8 @@ use std::f64::consts::TAU;
 /// The picture is a square of this width.
 const WIDTH: f64 = 1000.0;
 
-/// The place of each process, by address. A star has its centre in the middle, a line is a line; everything else is a
-/// circle, in the order of the addresses, so that a ring is one.
+/// The place of each process, by address. A star has its centre in the middle, a line is a line; everything
+/// else is a circle, in the order of the addresses, so that a ring is one.
 pub(crate) fn places(count: usize, links: &[(usize, usize)]) -> Vec<(f64, f64)> {
     let middle = WIDTH / 2.0;
     let mut degree = vec![0; count];

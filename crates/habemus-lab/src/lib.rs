@@ -1,8 +1,8 @@
 //! The lab without its page: experiments that one steps through, breaks, forks, and shares by a link.
 //!
-//! A [`Lab`] is asked for something as JSON and answers with what the page draws, as JSON. An [`Experiment`] is a scenario and
-//! what was done to it by hand, a tree of branches, and a place in one of them. Nothing here knows a browser, a
-//! clock or a file: the page draws what it is given and sends what its reader wants.
+//! A [`Lab`] is asked for something as JSON and answers with what the page draws, as JSON. An [`Experiment`]
+//! is a scenario and what was done to it by hand, a tree of branches, and a place in one of them. Nothing
+//! here knows a browser, a clock or a file: the page draws what it is given and sends what its reader wants.
 
 mod branch;
 mod check;

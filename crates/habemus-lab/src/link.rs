@@ -1,4 +1,5 @@
-//! Links that hold a whole experiment: `#e=s1-chang-roberts`, `#s=<a deflated scenario>`, and `&at=17&p=28&lang=pt`.
+//! Links that hold a whole experiment: `#e=s1-chang-roberts`, `#s=<a deflated scenario>`, and
+//! `&at=17&p=28&lang=pt`.
 
 use habemus_scenario::Scenario;
 use habemus_scenario::link::{LinkError, pack};
@@ -56,7 +57,8 @@ pub fn write_link(sharing: &Sharing, place: &Place) -> String {
     link
 }
 
-/// Reads what [`write_link`] writes. What it does not know it passes over: a later version may have written it.
+/// Reads what [`write_link`] writes. What it does not know it passes over: a later version may have written
+/// it.
 ///
 /// # Errors
 /// If the scenario in it is damaged.

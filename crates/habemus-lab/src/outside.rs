@@ -32,7 +32,8 @@ const REASONS: &[(&str, &str)] = &[
     ),
     ("the log may be what has crashed", "pode ser o log que caiu"),
     (
-        "nobody confirms an announcement that does not go round, and each side of a partition has the best of its own",
+        "nobody confirms an announcement that does not go round, and each side of a partition has the best \
+            of its own",
         "ninguém confirma um anúncio que não dá a volta, e cada lado de uma partição tem o melhor dos seus",
     ),
     (

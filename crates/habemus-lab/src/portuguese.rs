@@ -63,7 +63,8 @@ const TITLES: &[(&str, &str)] = &[
         "S1: o comandante é o traidor, mas quatro generais repassam o que ouviram e obedecem igual",
     ),
     (
-        "S1: the leader dies as it decides; the next finds the value that a majority accepted, and decides the same",
+        "S1: the leader dies as it decides; the next finds the value that a majority accepted, and decides \
+            the same",
         "S1: o líder morre ao decidir; o próximo encontra o valor que a maioria aceitou, e decide o mesmo",
     ),
     (
@@ -103,8 +104,10 @@ const TITLES: &[(&str, &str)] = &[
         "S1: dois processos caem no meio de suas difusões, e três rodadas bastam para concordar",
     ),
     (
-        "S1: with signatures three generals withstand one traitor: a commander who signed two orders is found out",
-        "S1: com assinaturas três generais resistem a um traidor: o comandante que assinou duas ordens é descoberto",
+        "S1: with signatures three generals withstand one traitor: a commander who signed two orders is \
+            found out",
+        "S1: com assinaturas três generais resistem a um traidor: o comandante que assinou duas ordens é \
+            descoberto",
     ),
     (
         "S2: asynchronous capture as it is printed: two candidates capture each other, and both lead",
@@ -176,7 +179,8 @@ const TITLES: &[(&str, &str)] = &[
     ),
     (
         "S4: Franklin as printed: every loser's -p costs the winner a round, and nobody hears of it",
-        "S4: Franklin como impresso: cada -p de um perdedor custa uma rodada ao vencedor, e ninguém fica sabendo",
+        "S4: Franklin como impresso: cada -p de um perdedor custa uma rodada ao vencedor, e ninguém fica \
+            sabendo",
     ),
     (
         "S4: Franklin with the highest identifier in the middle: its neighbours go, then theirs",
@@ -291,8 +295,10 @@ const TITLES: &[(&str, &str)] = &[
         "S4: o mesmo detentor lento, com fichas de isolamento: nada se perde",
     ),
     (
-        "S4: the holder is stopped beyond its session: the next one gets in, and its token keeps the late write out",
-        "S4: o detentor fica parado além da sua sessão: o próximo entra, e a sua ficha barra a escrita atrasada",
+        "S4: the holder is stopped beyond its session: the next one gets in, and its token keeps the late \
+            write out",
+        "S4: o detentor fica parado além da sua sessão: o próximo entra, e a sua ficha barra a escrita \
+            atrasada",
     ),
     ("S4: the token goes round, and only 1 and 3 enter", "S4: a ficha circula, e só 1 e 3 entram"),
     ("S4: three participants and the coordinator", "S4: três participantes e o coordenador"),
@@ -359,8 +365,10 @@ const COSTS: &[(&str, &str)] = &[
         "3 por entrada por coordenador sem conflito; sem limite com conflito",
     ),
     (
-        "3(k−1) per entry without conflict, at most 6(k−1) with; a set has k ≈ 2√n members (grid), √n (plane)",
-        "3(k−1) por entrada sem conflito, no máximo 6(k−1) com; um conjunto tem k ≈ 2√n membros (grade), √n (plano)",
+        "3(k−1) per entry without conflict, at most 6(k−1) with; a set has k ≈ 2√n members (grid), √n \
+            (plane)",
+        "3(k−1) por entrada sem conflito, no máximo 6(k−1) com; um conjunto tem k ≈ 2√n membros (grade), √n \
+            (plano)",
     ),
     ("0 or n per entry", "0 ou n por entrada"),
     ("2(n−1) per entry", "2(n−1) por entrada"),

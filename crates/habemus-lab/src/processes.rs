@@ -99,8 +99,8 @@ fn timer(pending: &PendingEvent) -> Option<(u64, &str)> {
     }
 }
 
-/// The timer of a process that runs out first. Arcs can be compared: a full one is the least of 1, 2, 5, 10, 20, …
-/// milliseconds that is as long as the longest of all.
+/// The timer of a process that runs out first. Arcs can be compared: a full one is the least of 1, 2, 5, 10,
+/// 20, … milliseconds that is as long as the longest of all.
 fn timer_of(process: u64, pending: &[PendingEvent], now: u64, language: Language) -> Option<TimerView> {
     let own = pending.iter().filter(|pending| pending.process == process).filter_map(timer);
     let (due, label) = own.min()?;

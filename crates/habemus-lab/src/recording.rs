@@ -1,4 +1,5 @@
-//! A run that was recorded elsewhere, or is being recorded by real nodes now: records and nothing behind them.
+//! A run that was recorded elsewhere, or is being recorded by real nodes now: records and nothing behind
+//! them.
 
 use std::collections::BTreeSet;
 

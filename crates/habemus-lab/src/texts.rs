@@ -76,9 +76,11 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("welcome", "New here?", "Primeira vez aqui?"),
     (
         "welcome-words",
-        "Here a ring elects a leader. Play it, or go through it event by event; click a process, a link or a message to \
+        "Here a ring elects a leader. Play it, or go through it event by event; click a process, a link or a \
+            message to \
          break something. Or begin with an exercise:",
-        "Aqui um anel elege um líder. Reproduza, ou percorra evento por evento; clique em um processo, um enlace ou uma \
+        "Aqui um anel elege um líder. Reproduza, ou percorra evento por evento; clique em um processo, um \
+            enlace ou uma \
          mensagem para quebrar algo. Ou comece com um exercício:",
     ),
     ("welcome-play", "Play it", "Reproduzir"),
@@ -357,8 +359,10 @@ const DEMANDS: &[(&str, &str)] = &[
         "Todo pedido de entrar ou sair acaba atendido.",
     ),
     (
-        "No write of an older holder is accepted after a newer one has written, and the newest token is given once.",
-        "Nenhuma escrita de um detentor antigo é aceita depois que um mais novo escreveu, e a ficha mais nova é dada uma só vez.",
+        "No write of an older holder is accepted after a newer one has written, and the newest token is \
+            given once.",
+        "Nenhuma escrita de um detentor antigo é aceita depois que um mais novo escreveu, e a ficha mais \
+            nova é dada uma só vez.",
     ),
     ("If somebody wants to enter, somebody does.", "Se alguém quer entrar, alguém entra."),
     ("Whoever wants to enter does in the end.", "Quem quer entrar acaba entrando."),

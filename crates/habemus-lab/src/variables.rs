@@ -25,7 +25,8 @@ pub enum Leaf {
     Process,
 }
 
-/// Reads what derived `Debug` writes. Addresses, written `@3`, are replaced by the identifier that `name` gives.
+/// Reads what derived `Debug` writes. Addresses, written `@3`, are replaced by the identifier that `name`
+/// gives.
 pub fn read_variables(text: &str, name: &dyn Fn(usize) -> Option<u64>) -> Variable {
     let mut reader = Reader { rest: text, name };
     reader.value(String::new())

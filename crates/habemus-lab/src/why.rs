@@ -1,7 +1,7 @@
 //! Why a process waits: whom it has asked, who has not answered, and what is in the way.
 //!
-//! Nothing here knows an algorithm. Whoever waits has sent something since it began to wait; what became of that, and of
-//! whatever came back, is in the records.
+//! Nothing here knows an algorithm. Whoever waits has sent something since it began to wait; what became of
+//! that, and of whatever came back, is in the records.
 
 use habemus::Status;
 use habemus_sim::{PendingEvent, PendingKind, ProcessState, Stepper};

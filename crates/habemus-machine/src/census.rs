@@ -1,9 +1,9 @@
 //! Whether a value speaks of processes that there are, in numbers that one can count with.
 //!
-//! What comes over a network is written by nobody knows whom. Handlers may rely on this: every [`Address`] in a
-//! message is a place in the system, every [`Id`] is somebody's, and no number is so large that counting on from it
-//! leaves its range. The check reads any message through `serde`, so that no algorithm has to do anything for it,
-//! and none can forget it.
+//! What comes over a network is written by nobody knows whom. Handlers may rely on this: every [`Address`] in
+//! a message is a place in the system, every [`Id`] is somebody's, and no number is so large that counting on
+//! from it leaves its range. The check reads any message through `serde`, so that no algorithm has to do
+//! anything for it, and none can forget it.
 //!
 //! [`Address`]: habemus::Address
 //! [`Id`]: habemus::Id
@@ -23,7 +23,8 @@ pub const LARGEST_SHORT: u32 = 1 << 30;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfRange;
 
-/// Whether every address, identifier and number in `value` is in the range of a system with these identifiers.
+/// Whether every address, identifier and number in `value` is in the range of a system with these
+/// identifiers.
 pub(crate) fn is_in_range<T: Serialize>(value: &T, ids: &[Id]) -> bool {
     value.serialize(Census { ids, of: Kind::Number }).is_ok()
 }

@@ -128,8 +128,8 @@ mod tests {
     fn a_well_formed_message_about_somebody_who_is_not_there_is_refused() {
         let (mut machine, mut step) = (machine("token-ring", "heartbeat"), PlainStep::default());
         machine.start(None, Duration::ZERO, &mut step).expect("nothing is recovered");
-        // The second layer, a recall: of generation 7 by the second process, and of generation 3 by the 36th, who
-        // would have to be told that it is too late.
+        // The second layer, a recall: of generation 7 by the second process, and of generation 3 by the 36th,
+        // who would have to be told that it is too late.
         let (known, unknown) = ([1, 2, 7, 1, 1], [1, 2, 3, 1, 35]);
         machine.message(Address(0), &known, Duration::ZERO, &mut step).expect("it is one of three");
         step = PlainStep::default();

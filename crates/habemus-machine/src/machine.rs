@@ -28,9 +28,9 @@ pub trait Machine: Send {
     /// A message has arrived.
     ///
     /// # Errors
-    /// If it is none that a process of this system could have sent: it is none of this algorithm, names somebody who
-    /// is not there, has a number out of range, comes from one that has no link to this one, or makes the process
-    /// turn to one that it cannot reach. Then nothing has changed.
+    /// If it is none that a process of this system could have sent: it is none of this algorithm, names
+    /// somebody who is not there, has a number out of range, comes from one that has no link to this one, or
+    /// makes the process turn to one that it cannot reach. Then nothing has changed.
     fn message(
         &mut self,
         from: Address,

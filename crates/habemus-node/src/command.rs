@@ -517,8 +517,8 @@ fn read_commands(supervisor: &SupervisorHandle, supervised: bool, has_names: boo
     }
 }
 
-/// Returns when there is something on standard input that this program may read: one in the background that reads
-/// from the terminal is stopped, and a node that was started with `&` is not to stop.
+/// Returns when there is something on standard input that this program may read: one in the background that
+/// reads from the terminal is stopped, and a node that was started with `&` is not to stop.
 fn wait_for_the_foreground() {
     use rustix::event::{PollFd, PollFlags, poll};
     let stdin = std::io::stdin();

@@ -46,8 +46,8 @@ pub enum SupervisorCommand {
     Cut {
         /// Identifiers.
         to: Vec<u64>,
-        /// Whether what is sent meanwhile is lost, as in the simulator, even if the algorithm assumes that every
-        /// message arrives. Otherwise it then waits, as it would wait for the end of a real outage.
+        /// Whether what is sent meanwhile is lost, as in the simulator, even if the algorithm assumes that
+        /// every message arrives. Otherwise it then waits, as it would wait for the end of a real outage.
         loses: bool,
     },
     /// Send to these again; none named: to all.

@@ -53,8 +53,8 @@ const WRITE_LIMIT: Duration = Duration::from_secs(10);
 /// The process is asked no more often than this, however many ask.
 const ASK_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A thread that serves as long as this lives. It has a budget of its own: whatever comes over HTTP, the process of
-/// the node is asked only so often, and its timers and its peers come before.
+/// A thread that serves as long as this lives. It has a budget of its own: whatever comes over HTTP, the
+/// process of the node is asked only so often, and its timers and its peers come before.
 #[derive(Debug)]
 pub(crate) struct Server(#[allow(dead_code, reason = "its end is what counts")] oneshot::Sender<()>);
 
@@ -132,8 +132,8 @@ async fn serve(socket: std::net::TcpListener, desk: Arc<Desk>) -> std::io::Resul
 
 /// Answers questions, out of a budget.
 struct Desk {
-    /// The name under which it may be addressed, besides numbers and localhost: a page of another name that a browser
-    /// is told to find here may not look.
+    /// The name under which it may be addressed, besides numbers and localhost: a page of another name that a
+    /// browser is told to find here may not look.
     name: String,
     asks: mpsc::WeakSender<Ask>,
     /// Who leads, as the node was told: it is true on time, although the process may be late.
@@ -227,8 +227,8 @@ impl Desk {
         header.is_some_and(|host| is_host(host, &self.name))
     }
 
-    /// How things are at a moment after this was called. Those who ask while the process is asked wait for the next
-    /// answer, all for the same one.
+    /// How things are at a moment after this was called. Those who ask while the process is asked wait for
+    /// the next answer, all for the same one.
     async fn overview(&self) -> Option<Overview> {
         let called = Instant::now();
         let mut last = self.last.lock().await;
@@ -252,8 +252,8 @@ impl Desk {
     }
 }
 
-/// Who leads, and where it hears the others; if it is this node, for how many milliseconds it can be sure of it; null: no
-/// time ends it.
+/// Who leads, and where it hears the others; if it is this node, for how many milliseconds it can be sure of
+/// it; null: no time ends it.
 fn leader(now: &Leadership, addresses: &BTreeMap<u64, String>) -> Response<Full<Bytes>> {
     let (known, leading) = (now.leader(), now.is_leading());
     let status = if known.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };

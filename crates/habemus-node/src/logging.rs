@@ -173,7 +173,8 @@ impl Drop for Line {
     }
 }
 
-/// Leaves nothing in a line that would break it or that a terminal obeys, but for colours where there are any.
+/// Leaves nothing in a line that would break it or that a terminal obeys, but for colours where there are
+/// any.
 fn tame(line: &mut [u8], colours: bool) {
     let mut index = 0;
     while let [first, rest @ ..] = &mut line[index..] {

@@ -285,7 +285,8 @@ fn refusal(record: &Record, wanted: &Configuration) -> Option<String> {
         (ids.iter().copied().collect(), wanted.ids.iter().copied().collect());
     if old.symmetric_difference(&new).count() > 1 {
         return Some(format!(
-            "nodes come and go one at a time: from {ids:?} to {:?} there are more steps, each with its own epoch",
+            "nodes come and go one at a time: from {ids:?} to {:?} there are more steps, each with its own \
+                epoch",
             wanted.ids
         ));
     }

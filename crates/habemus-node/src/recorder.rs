@@ -63,8 +63,8 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Opens the trace at `path`, or begins it. A trace of former lives is continued, and put aside when it has become
-    /// longer than `longest`.
+    /// Opens the trace at `path`, or begins it. A trace of former lives is continued, and put aside when it
+    /// has become longer than `longest`.
     pub(crate) fn open(path: &Path, header: &Header, me: Address, longest: u64) -> io::Result<Self> {
         let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?;
         let mut writer = TraceWriter::new(header.processes.clone());
@@ -115,8 +115,8 @@ impl Recorder {
         known.map(|(address, ticks)| (address.0, ticks)).collect()
     }
 
-    /// Learns what the sender of a message knew. Addresses that do not exist, numbers that nobody has counted to, and
-    /// what others say of this process itself are ignored.
+    /// Learns what the sender of a message knew. Addresses that do not exist, numbers that nobody has counted
+    /// to, and what others say of this process itself are ignored.
     pub(crate) fn learn(&mut self, clock: &[(u32, u32)]) {
         let me = self.me;
         let known = clock.iter().map(|(address, ticks)| (Address(*address), *ticks));

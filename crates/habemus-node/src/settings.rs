@@ -106,13 +106,15 @@ pub enum SettingsError {
     },
     /// There is no oracle here.
     #[error(
-        "there is no oracle on a real network: nobody knows who has crashed. Choose one of the detectors that \
+        "there is no oracle on a real network: nobody knows who has crashed. Choose one of the detectors \
+            that \
          listen for heartbeats: heartbeat, eventually-perfect, phi-accrual"
     )]
     Oracle,
     /// A process that works in pulses must know when to begin.
     #[error(
-        "{0} works in pulses, so all nodes must begin at the same time: give each the same time to begin at, or \
+        "{0} works in pulses, so all nodes must begin at the same time: give each the same time to begin at, \
+            or \
          let `habemus cluster` start them"
     )]
     Pulses(String),
@@ -150,8 +152,10 @@ pub enum SettingsError {
     },
     /// Listening beyond the loopback without TLS.
     #[error(
-        "{address} can be reached from other machines, and without TLS whoever reaches it can speak as any node. \
-         Give the certificates (--tls-authority, --tls-certificate, --tls-key; `habemus certs` makes them), listen \
+        "{address} can be reached from other machines, and without TLS whoever reaches it can speak as any \
+            node. \
+         Give the certificates (--tls-authority, --tls-certificate, --tls-key; `habemus certs` makes them), \
+         listen \
          on the loopback, or say that you mean it: --insecure-without-tls"
     )]
     Insecure {
@@ -257,7 +261,8 @@ impl Settings {
         if self.algorithm == "elected-coordinator" && election != Some("majority") {
             warn!(
                 election = election.unwrap_or("bully"),
-                "two may be inside while the network is cut or a node is slow; -o election=majority forbids it"
+                "two may be inside while the network is cut or a node is slow; -o election=majority forbids \
+                    it"
             );
         }
     }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 pub struct Page(pub BTreeMap<String, Vec<u8>>);
 
 impl Page {
-    /// The page that is installed with this program, or that somebody has named: `given`, then the environment's
-    /// `HABEMUS_LAB`, then `../share/habemus/lab` beside the directory of the running program.
+    /// The page that is installed with this program, or that somebody has named: `given`, then the
+    /// environment's `HABEMUS_LAB`, then `../share/habemus/lab` beside the directory of the running program.
     ///
     /// # Errors
     /// If a place was named and there is no page.

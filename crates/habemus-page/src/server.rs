@@ -12,15 +12,18 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use crate::page::Page;
 
 /// Nothing of the page comes from elsewhere, and nothing goes there.
-pub const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; \
-                      img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+pub const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' \
+    'unsafe-inline'; \
+                      img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors \
+                      'none'";
 
 /// Whoever says nothing for so long is left alone.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// A request has at most so many lines.
 const MAX_LINES: usize = 100;
 
-/// Where the page is if nobody says: links that commands print lead there. As letters on a telephone it is HABE.
+/// Where the page is if nobody says: links that commands print lead there. As letters on a telephone it is
+/// HABE.
 pub const USUAL_PORT: u16 = 4223;
 
 /// Listens on the loopback where links of commands lead to, or on a free port if that is taken.
@@ -52,8 +55,8 @@ pub fn serve(page: Page, listener: &TcpListener, port: u16) {
     }
 }
 
-/// From now on Ctrl-C and a supervisor's SIGTERM end this program at once, and that is no failure: there is nothing to
-/// be put away.
+/// From now on Ctrl-C and a supervisor's SIGTERM end this program at once, and that is no failure: there is
+/// nothing to be put away.
 pub fn end_when_told() {
     let always = Arc::new(AtomicBool::new(true));
     for signal in [SIGINT, SIGTERM] {
@@ -102,7 +105,8 @@ fn answer(stream: &TcpStream, page: &Page, port: u16) -> std::io::Result<()> {
     write!(
         stream,
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-cache\r\n\
-         Content-Security-Policy: {POLICY}\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
+         Content-Security-Policy: {POLICY}\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: \
+         no-referrer\r\n\
          Connection: close\r\n\r\n",
         body.len()
     )?;

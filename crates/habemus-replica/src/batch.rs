@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::member::MemberId;
 
-/// Whose request it is: the member that a client is connected to, and a number that this member gives only once.
+/// Whose request it is: the member that a client is connected to, and a number that this member gives only
+/// once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RequestId {
     /// Which member answers.
@@ -32,8 +33,8 @@ impl Batch {
     }
 }
 
-/// So many bytes of commands are proposed as one entry, at most, unless one command alone has more: whatever takes an entry
-/// (a message, the journal) need not take one of any length.
+/// So many bytes of commands are proposed as one entry, at most, unless one command alone has more: whatever
+/// takes an entry (a message, the journal) need not take one of any length.
 const MAX_BYTES: usize = 1 << 20;
 
 /// Splits commands into those that go into one entry.

@@ -6,9 +6,9 @@ use habemus_store::ClusterTime;
 
 /// Counts the time of the cluster while this member leads, and follows it while another one does.
 ///
-/// Between two moments of which leaders speak, never more time passes than really did: a new leader goes on from the time of
-/// the last command, and adds how long it then still heard of the old leader. So a session is never shortened by a change of
-/// leaders, and lengthened by the time in which nobody led.
+/// Between two moments of which leaders speak, never more time passes than really did: a new leader goes on
+/// from the time of the last command, and adds how long it then still heard of the old leader. So a session
+/// is never shortened by a change of leaders, and lengthened by the time in which nobody led.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LeaderClock {
     /// The time of the last command that was applied, and when that was by the own clock.
@@ -43,8 +43,8 @@ impl LeaderClock {
         }
     }
 
-    /// Stops counting: somebody else may lead. What this member counted and nobody applied is forgotten, for another leader
-    /// cannot know it, and may have stamped an earlier time on something that came later.
+    /// Stops counting: somebody else may lead. What this member counted and nobody applied is forgotten, for
+    /// another leader cannot know it, and may have stamped an earlier time on something that came later.
     pub(crate) fn stop(&mut self, now: Duration) {
         if self.leads.take().is_some() {
             self.heard = now;

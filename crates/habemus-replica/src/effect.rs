@@ -20,8 +20,8 @@ pub enum Effect {
     },
     /// Make this durable, then say so.
     Write(Write),
-    /// A command was applied. If a client of this member waits for it, this is its answer; whoever watches looks at it
-    /// in any case.
+    /// A command was applied. If a client of this member waits for it, this is its answer; whoever watches
+    /// looks at it in any case.
     Applied {
         /// At which index of the log.
         index: u64,
@@ -42,8 +42,8 @@ pub enum Effect {
         /// Which.
         request: RequestId,
     },
-    /// Make this snapshot durable, some time soon, and forget what it says of the log, unless a later one has come since.
-    /// Nobody waits for it.
+    /// Make this snapshot durable, some time soon, and forget what it says of the log, unless a later one has
+    /// come since. Nobody waits for it.
     Snapshot(Box<FrozenSnapshot>),
     /// Write this snapshot down, for members that are behind, and [`offer`](crate::Replica::offer) it.
     Offer(Box<FrozenSnapshot>),
@@ -88,8 +88,8 @@ pub enum Unanswered {
     Unchangeable,
 }
 
-/// What must be durable, in this order: the snapshot, which replaces the whole log; the entries, which replace all that
-/// have the index of the first one or a later one; the state. When it is, and it had to be
+/// What must be durable, in this order: the snapshot, which replaces the whole log; the entries, which
+/// replace all that have the index of the first one or a later one; the state. When it is, and it had to be
 /// [`sync`](Write::sync)ed, the driver calls [`persisted`](crate::Replica::persisted) with its number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Write {

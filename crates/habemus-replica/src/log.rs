@@ -40,7 +40,8 @@ pub struct StoredSnapshot {
     pub data: Bytes,
 }
 
-/// Everything that the log said up to an index, not written down yet: that takes its time, and can be done elsewhere.
+/// Everything that the log said up to an index, not written down yet: that takes its time, and can be done
+/// elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FrozenSnapshot {
     pub(crate) index: u64,

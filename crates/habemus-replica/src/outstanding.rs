@@ -15,8 +15,8 @@ struct Waiting {
 }
 
 impl Outstanding {
-    /// `messages` may leave when everything up to `number` is durable; this one is `durable` already if it has nothing to
-    /// write.
+    /// `messages` may leave when everything up to `number` is durable; this one is `durable` already if it
+    /// has nothing to write.
     pub(crate) fn push(&mut self, number: u64, durable: bool, messages: Vec<Message>) {
         self.0.push_back(Waiting { number, durable, messages });
     }

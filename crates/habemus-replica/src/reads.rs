@@ -1,4 +1,5 @@
-//! Reads that must see everything that was answered before: they wait until the leader has shown that it still leads.
+//! Reads that must see everything that was answered before: they wait until the leader has shown that it
+//! still leads.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +56,8 @@ impl Reads {
         Some([&self.asker[..], &self.next.to_le_bytes()].concat())
     }
 
-    /// The leader has shown that it led after `question` was asked, when it had committed everything up to `index`.
+    /// The leader has shown that it led after `question` was asked, when it had committed everything up to
+    /// `index`.
     pub(crate) fn confirm(&mut self, question: &[u8], index: u64) {
         let Some(number) = question.strip_prefix(&self.asker) else { return };
         let Ok(number) = number.try_into().map(u64::from_le_bytes) else { return };
@@ -71,8 +73,8 @@ impl Reads {
         std::mem::replace(&mut self.confirmed, later).into_values().flatten().collect()
     }
 
-    /// Asks again about what was asked `retry` ticks ago, for a question may be lost; and gives up what has waited for
-    /// `patience` ticks.
+    /// Asks again about what was asked `retry` ticks ago, for a question may be lost; and gives up what has
+    /// waited for `patience` ticks.
     pub(crate) fn tick(&mut self, tick: u64, retry: u64, patience: u64) -> Vec<RequestId> {
         let late: Vec<u64> =
             self.asked.iter().filter(|(_, it)| tick >= it.at + retry).map(|(number, _)| *number).collect();

@@ -43,7 +43,8 @@ pub struct Replica {
     seen: BTreeSet<RequestId>,
     reads: Reads,
     outstanding: Outstanding,
-    /// A received snapshot that is not durable yet, by the number of its write: the engine must not go on before.
+    /// A received snapshot that is not durable yet, by the number of its write: the engine must not go on
+    /// before.
     restoring: Option<u64>,
     /// Since when followers are being sent a snapshot.
     catching_up: BTreeMap<u64, u64>,
@@ -152,8 +153,8 @@ impl Replica {
         self.role
     }
 
-    /// The store, with everything that was applied here. Whoever must see all that was answered elsewhere asks
-    /// [`read`](Replica::read) first.
+    /// The store, with everything that was applied here. Whoever must see all that was answered elsewhere
+    /// asks [`read`](Replica::read) first.
     pub fn store(&self) -> &Store {
         &self.replicated.store
     }
@@ -187,8 +188,8 @@ impl Replica {
         self.leave_by_another();
     }
 
-    /// How many ticks will do nothing but count, if nothing else comes. Whoever drives the replica need not wake for
-    /// these, as long as it counts them before anything else.
+    /// How many ticks will do nothing but count, if nothing else comes. Whoever drives the replica need not
+    /// wake for these, as long as it counts them before anything else.
     pub fn idle_ticks(&self) -> u64 {
         let has_work =
             self.stands || !self.proposals.is_empty() || !self.pending.is_empty() || !self.reads.is_empty();
@@ -214,7 +215,8 @@ impl Replica {
         self.replicated.store.next_deadline().map(|deadline| deadline.0.saturating_sub(now.0))
     }
 
-    /// A message came from another member, when the driver's clock said `now`. What it must not send is dropped.
+    /// A message came from another member, when the driver's clock said `now`. What it must not send is
+    /// dropped.
     pub fn receive(&mut self, from: MemberId, message: PeerMessage, now: Duration) {
         self.now = self.now.max(now);
         if self.replicated.removed.contains(&from) || self.restoring.is_some() {
@@ -270,10 +272,10 @@ impl Replica {
         }
     }
 
-    /// What this member says has stopped coming: its connection broke, say. That is a hint that it may have died, and no
-    /// proof. If it led, this member is ready to let somebody else lead, and asks the others soon, in the order of
-    /// their numbers so that not two of them ask at once. They refuse for as long as they hear of the leader, and whoever hears
-    /// of it again follows it again.
+    /// What this member says has stopped coming: its connection broke, say. That is a hint that it may have
+    /// died, and no proof. If it led, this member is ready to let somebody else lead, and asks the others
+    /// soon, in the order of their numbers so that not two of them ask at once. They refuse for as long as
+    /// they hear of the leader, and whoever hears of it again follows it again.
     pub fn suspect(&mut self, member: MemberId) {
         if self.role.leader != Some(member) || self.role.leads || self.restoring.is_some() {
             return;
@@ -297,8 +299,8 @@ impl Replica {
         }
     }
 
-    /// Stands for election as soon as all is applied that is known to be committed: a member that is alone need not wait for
-    /// others.
+    /// Stands for election as soon as all is applied that is known to be committed: a member that is alone
+    /// need not wait for others.
     pub fn stand_for_election(&mut self) {
         self.stands = true;
     }
@@ -405,9 +407,9 @@ impl Replica {
             return;
         }
         if self.role.leads {
-            // What comes while the disk writes goes together: it could not be written earlier, and one entry, one message and one
-            // answer of each member cost as much for one request as for a hundred. Until all of the last term is applied,
-            // nobody knows what time it is.
+            // What comes while the disk writes goes together: it could not be written earlier, and one entry,
+            // one message and one answer of each member cost as much for one request as for a hundred. Until
+            // all of the last term is applied, nobody knows what time it is.
             if let Some(at) = self.clock.now(self.now).filter(|_| !self.outstanding.is_waiting()) {
                 self.propose_batch(at);
             }
@@ -456,8 +458,8 @@ impl Replica {
         let number = ready.number();
         let mut write = Write { number, sync: ready.must_sync(), ..Write::default() };
         let committed = ready.take_committed_entries();
-        // That somebody was removed is said to nobody before this member would know it after a crash, too: whoever was
-        // removed may be gone by then, and its vote would be waited for.
+        // That somebody was removed is said to nobody before this member would know it after a crash, too:
+        // whoever was removed may be gone by then, and its vote would be waited for.
         if committed.iter().any(|entry| entry.get_entry_type() != EntryType::EntryNormal) {
             write.sync = true;
             self.settling = Some(number);

@@ -64,7 +64,8 @@ impl Replicated {
         Ok(Replicated { members: written.members, removed: written.removed, store })
     }
 
-    /// Whether those who vote and learn are its members: the engine goes by the ones, everybody else by the others.
+    /// Whether those who vote and learn are its members: the engine goes by the ones, everybody else by the
+    /// others.
     pub(crate) fn has_members_of(&self, snapshot: &StoredSnapshot) -> bool {
         let ids = |learner: bool| {
             self.members.iter().filter(move |(_, it)| it.learner == learner).map(|(id, _)| *id)

@@ -13,13 +13,15 @@ pub struct Settings {
     pub min_election_ticks: usize,
     /// Nobody waits as long as this.
     pub max_election_ticks: usize,
-    /// Of those who take the leader for dead because its connection broke, each gives the one before it this many ticks.
+    /// Of those who take the leader for dead because its connection broke, each gives the one before it this
+    /// many ticks.
     pub turn_ticks: usize,
     /// A request that was sent to the leader is given up after so many ticks.
     pub patience_ticks: u64,
     /// A snapshot is made when the log has so many bytes more than at the last one.
     pub snapshot_after_bytes: usize,
-    /// The log is not forgotten back to this many entries before a snapshot, for those who are a little behind.
+    /// The log is not forgotten back to this many entries before a snapshot, for those who are a little
+    /// behind.
     pub keep_entries: u64,
     /// No more than so many bytes of commands are under way at once.
     pub max_uncommitted_bytes: u64,

@@ -1,4 +1,5 @@
-//! What members send each other, in a form of our own: nothing that comes from a network is read by the engine's codec.
+//! What members send each other, in a form of our own: nothing that comes from a network is read by the
+//! engine's codec.
 
 use bytes::Bytes;
 use habemus_store::Command;
@@ -15,16 +16,16 @@ use crate::member::{Change, MemberId};
 pub enum PeerMessage {
     /// The engine's own.
     Consensus(Box<Envelope>),
-    /// Requests of clients, for the leader of a term and nobody else. Answered by nobody: whoever sent them sees them
-    /// applied, or gives them up.
+    /// Requests of clients, for the leader of a term and nobody else. Answered by nobody: whoever sent them
+    /// sees them applied, or gives them up.
     Forward {
         /// In which term it leads.
         term: u64,
         /// The requests.
         requests: Vec<(RequestId, Command)>,
     },
-    /// A client of the sender wants the membership changed, by the leader of a term and nobody else. Answered by `Refused`,
-    /// or by its being applied.
+    /// A client of the sender wants the membership changed, by the leader of a term and nobody else. Answered
+    /// by `Refused`, or by its being applied.
     Change {
         /// In which term it leads.
         term: u64,
@@ -75,7 +76,8 @@ impl PeerMessage {
         Some(Ballot { term: envelope.term, kind })
     }
 
-    /// Whether it brings everything to a member that is behind: then it is long, and other messages need not wait for it.
+    /// Whether it brings everything to a member that is behind: then it is long, and other messages need not
+    /// wait for it.
     pub fn is_snapshot(&self) -> bool {
         matches!(self, PeerMessage::Consensus(envelope) if envelope.snapshot.is_some())
     }
@@ -132,7 +134,8 @@ pub struct Envelope {
     priority: i64,
 }
 
-/// The kinds of messages that members send; the engine has more, for itself. A kind is known by its index here.
+/// The kinds of messages that members send; the engine has more, for itself. A kind is known by its index
+/// here.
 const KINDS: [MessageType; 12] = [
     MessageType::MsgAppend,
     MessageType::MsgAppendResponse,
@@ -211,8 +214,8 @@ impl Entry {
         entry
     }
 
-    /// Whether this member can do what it says, when it is committed. A member of another version, or one that is not honest, may
-    /// say what it cannot.
+    /// Whether this member can do what it says, when it is committed. A member of another version, or one
+    /// that is not honest, may say what it cannot.
     pub(crate) fn is_readable(&self) -> bool {
         match self.kind {
             EntryKind::Commands => self.data.is_empty() || Batch::from_bytes(&self.data).is_ok(),

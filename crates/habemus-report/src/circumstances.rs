@@ -159,7 +159,8 @@ impl<'a> Harm<'a> {
         self.add(if is_partition { Fault::Partition } else { Fault::Cut });
     }
 
-    /// Whether what is cut parts the processes into groups: who cannot hear another can hear none of its group.
+    /// Whether what is cut parts the processes into groups: who cannot hear another can hear none of its
+    /// group.
     fn is_partition(&self) -> bool {
         let hears = |from: u64, to: u64| !self.cut.contains(&(from, to)) && !self.cut.contains(&(to, from));
         let both_ways = self.cut.iter().all(|(from, to)| self.cut.contains(&(*to, *from)));

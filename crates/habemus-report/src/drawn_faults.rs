@@ -174,7 +174,8 @@ fn drifts(random: &RandomFaults, ids: &[u64], end: u64, stream: &mut Stream, cue
     }
 }
 
-/// False suspicions of those that are up all the while, at those that are, too: of others the oracle is right.
+/// False suspicions of those that are up all the while, at those that are, too: of others the oracle is
+/// right.
 fn suspicions(
     random: &RandomFaults,
     ids: &[u64],

@@ -16,7 +16,8 @@ pub enum RunError {
     Script(#[from] CueError),
     /// The rates of random faults are beyond reason.
     #[error(
-        "the random faults would be about {about} of a kind, but at most {MAX_FAULTS} are drawn: lower the rate, \
+        "the random faults would be about {about} of a kind, but at most {MAX_FAULTS} are drawn: lower the \
+            rate, \
          or end them earlier"
     )]
     TooManyFaults {

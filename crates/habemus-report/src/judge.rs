@@ -220,7 +220,8 @@ impl<Q: Problem> TraceJudge<Q> {
         }
     }
 
-    /// Who has recorded nothing before a run was cut off is not down: it was about to begin, and owes what all owe.
+    /// Who has recorded nothing before a run was cut off is not down: it was about to begin, and owes what
+    /// all owe.
     fn await_those_that_have_not_begun(&mut self, ending: &Ending) {
         for process in (0..self.population.len()).map(|index| Address(index as u32)) {
             if self.heard.contains(&process) || ending.ended == Ended::AtRest {

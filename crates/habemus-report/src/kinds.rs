@@ -4,8 +4,8 @@ use habemus_scenario::{Occasion, Scenario, TriggerKind};
 
 use crate::error::{CueError, RunError};
 
-/// Refuses a scenario that waits for messages of a kind that is not among `known`, or counts them: it would wait in
-/// vain, and count none. Where no kinds are known, everything goes.
+/// Refuses a scenario that waits for messages of a kind that is not among `known`, or counts them: it would
+/// wait in vain, and count none. Where no kinds are known, everything goes.
 ///
 /// # Errors
 /// The first of them.

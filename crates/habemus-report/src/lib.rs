@@ -1,9 +1,9 @@
 //! What all drivers share about running a scenario: what they make of it before, and what came of it after.
 //!
-//! Before: [`request()`] says what a scenario asks of the catalogue, [`with_drawn_faults`] writes its random faults into
-//! its script, and [`scenarios_of_locks`] takes locks with names apart. After: figures, properties, and whether all is as
-//! expected. The simulator fills a [`Report`] while it runs; [`judge()`] makes one of a trace that somebody recorded,
-//! with the same monitors.
+//! Before: [`request()`] says what a scenario asks of the catalogue, [`with_drawn_faults`] writes its random
+//! faults into its script, and [`scenarios_of_locks`] takes locks with names apart. After: figures,
+//! properties, and whether all is as expected. The simulator fills a [`Report`] while it runs; [`judge()`]
+//! makes one of a trace that somebody recorded, with the same monitors.
 
 mod circumstances;
 mod drawn_faults;

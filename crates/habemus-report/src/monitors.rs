@@ -23,8 +23,8 @@ impl<Q: Problem> Monitors<Q> {
         Monitors(Vec::new())
     }
 
-    /// Shows them what happened; gives the names of the properties that it breaks, and how. What is broken stays so and
-    /// need not be watched any more.
+    /// Shows them what happened; gives the names of the properties that it breaks, and how. What is broken
+    /// stays so and need not be watched any more.
     pub fn observe(
         &mut self,
         seen: &Observation<'_, Q>,

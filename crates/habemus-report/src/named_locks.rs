@@ -1,4 +1,5 @@
-//! Locks with names: one run for each, over the same processes and under the same faults, and one report of all.
+//! Locks with names: one run for each, over the same processes and under the same faults, and one report of
+//! all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +49,8 @@ fn refuse_what_makes_no_sense(scenario: &Scenario, locks: &BTreeSet<String>) -> 
     }
     if scenario.script.iter().any(|cue| matches!(cue.occasion, Occasion::When(_) | Occasion::After(_))) {
         return refuse(
-            "where locks have names each is a run of its own, and what happens in one cannot be waited for in the \
+            "where locks have names each is a run of its own, and what happens in one cannot be waited for \
+                in the \
              others: give the action a time instead of 'when' or 'after'",
         );
     }

@@ -84,8 +84,8 @@ impl Report {
         self.conclusion() == Conclusion::AsExpected
     }
 
-    /// Whether its seed repeats it: a run on real nodes, or one that was recorded, has none, and its fingerprint says
-    /// so.
+    /// Whether its seed repeats it: a run on real nodes, or one that was recorded, has none, and its
+    /// fingerprint says so.
     pub fn is_repeatable(&self) -> bool {
         !self.fingerprint.starts_with("none")
     }

@@ -51,8 +51,8 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Entries into the critical section for each message delay: the longest chain of messages is the time of the run,
-    /// measured in delays. `None` if nobody entered, or nothing was sent.
+    /// Entries into the critical section for each message delay: the longest chain of messages is the time of
+    /// the run, measured in delays. `None` if nobody entered, or nothing was sent.
     pub fn throughput(&self) -> Option<f64> {
         (self.entries > 0 && self.longest_chain > 0)
             .then(|| self.entries as f64 / f64::from(self.longest_chain))
@@ -85,8 +85,8 @@ impl Statistics {
         self.refused_writes += other.refused_writes;
     }
 
-    /// How unequal those who asked were served: the most entries of one over the fewest of another; 1 is fair. `None`
-    /// if somebody never entered.
+    /// How unequal those who asked were served: the most entries of one over the fewest of another; 1 is
+    /// fair. `None` if somebody never entered.
     pub fn unfairness(&self) -> Option<f64> {
         (self.min_entries > 0).then(|| self.max_entries as f64 / self.min_entries as f64)
     }

@@ -117,8 +117,9 @@ impl ScenarioErrors {
         ScenarioErrors { rest: Some(Box::new(parsed)), ..self }
     }
 
-    /// What could be read of the file all the same: what is wrong is missing in it. Who knows the algorithms finds
-    /// further errors there, and adds them [`with`](Self::with) these. Nothing, if the file could not be taken apart.
+    /// What could be read of the file all the same: what is wrong is missing in it. Who knows the algorithms
+    /// finds further errors there, and adds them [`with`](Self::with) these. Nothing, if the file could not
+    /// be taken apart.
     pub fn rest(&self) -> Option<&Parsed> {
         self.rest.as_deref()
     }

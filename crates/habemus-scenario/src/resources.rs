@@ -1,7 +1,7 @@
 //! Locks with names: each is an instance of the algorithm of its own, over the same processes.
 //!
-//! Instances share processes, links and faults, and nothing else: what one lock does cannot be told from what it would
-//! do alone. So a scenario with several names is one run for each of them.
+//! Instances share processes, links and faults, and nothing else: what one lock does cannot be told from what
+//! it would do alone. So a scenario with several names is one run for each of them.
 
 use std::collections::BTreeSet;
 

@@ -30,7 +30,8 @@ pub struct Scenario {
     pub script: Vec<Cue>,
     /// Faults drawn at random.
     pub random: Option<RandomFaults>,
-    /// The names of the locks that clients want, each an instance of the algorithm of its own; none: one without a name.
+    /// The names of the locks that clients want, each an instance of the algorithm of its own; none: one
+    /// without a name.
     pub resources: Vec<String>,
     /// What the clients of a lock do.
     pub workload: Option<Workload>,
@@ -292,8 +293,8 @@ pub enum Action {
         from: u64,
         /// To whom.
         to: u64,
-        /// Which of those on this link, counted from 1: on a scripted network in the order in which they were sent, on
-        /// any other in the order in which they would arrive.
+        /// Which of those on this link, counted from 1: on a scripted network in the order in which they were
+        /// sent, on any other in the order in which they would arrive.
         nth: u32,
     },
     /// A running timer runs out now.
@@ -319,7 +320,8 @@ pub enum MessageFate {
 }
 
 impl Action {
-    /// Whether it picks a message or a timer out of those that there are: only a simulation has them all in its hand.
+    /// Whether it picks a message or a timer out of those that there are: only a simulation has them all in
+    /// its hand.
     pub fn picks(&self) -> bool {
         matches!(self, Action::Message { .. } | Action::Fire { .. })
     }
@@ -396,8 +398,8 @@ pub struct Workload {
     pub hold: (Duration, Duration),
     /// How long it stays outside before it asks again.
     pub think: (Duration, Duration),
-    /// How many wishes to enter a second come up at each client, at random and whatever became of the earlier ones,
-    /// which wait their turn; 0: the client thinks instead, and then has one.
+    /// How many wishes to enter a second come up at each client, at random and whatever became of the earlier
+    /// ones, which wait their turn; 0: the client thinks instead, and then has one.
     pub rate: f64,
 }
 
@@ -439,8 +441,8 @@ pub struct Expectations {
     pub entered: Option<Vec<u64>>,
     /// What every live process that has decided has decided, at least one; a vector without spaces.
     pub decided: Option<String>,
-    /// How long after the last line of the script, the last random fault and the Global Stabilization Time all that is
-    /// promised or expected must hold; then the run is over.
+    /// How long after the last line of the script, the last random fault and the Global Stabilization Time
+    /// all that is promised or expected must hold; then the run is over.
     pub within: Option<Duration>,
     /// Properties that hold.
     pub holds: Vec<String>,

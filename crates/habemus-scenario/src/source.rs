@@ -40,8 +40,8 @@ impl SourceMap {
         &self.text
     }
 
-    /// The bytes of the text where `location` is; if the file does not say it, what it would be part of, and the
-    /// beginning of the file at last.
+    /// The bytes of the text where `location` is; if the file does not say it, what it would be part of, and
+    /// the beginning of the file at last.
     pub fn span(&self, location: &Location) -> Range<usize> {
         let mut location = Some(location.clone());
         while let Some(here) = location {
@@ -58,8 +58,8 @@ impl SourceMap {
         self.error(Problem { help, ..Problem::new(self.span(location), message) })
     }
 
-    /// The error that `found` at `location` is no known `what` ("algorithm", "option"): it suggests the nearest
-    /// of the `known` names.
+    /// The error that `found` at `location` is no known `what` ("algorithm", "option"): it suggests the
+    /// nearest of the `known` names.
     pub fn unknown_at(&self, location: &Location, what: &str, found: &str, known: &[&str]) -> ScenarioError {
         let message = format!("unknown {what} `{}`{}", shortened(found), names::suggestion(found, known));
         self.error_at(location, message, names::all_as_help(found, known))

@@ -16,7 +16,8 @@ use crate::status::Refused;
 /// How often it is tried to give a new member its vote.
 const PROMOTION: Duration = Duration::from_millis(250);
 
-/// How often a change is tried that must wait for the one before it, or for a leader, and how long it waits each time.
+/// How often a change is tried that must wait for the one before it, or for a leader, and how long it waits
+/// each time.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -29,7 +30,8 @@ pub(crate) struct Cluster {
 
 type Members = Vec<(MemberId, Member)>;
 
-/// The addresses in URLs; how members speak to each other is the members' affair, so a scheme may be left out.
+/// The addresses in URLs; how members speak to each other is the members' affair, so a scheme may be left
+/// out.
 fn addresses(urls: &[String]) -> Result<Vec<String>, Status> {
     let bad = || Status::invalid_argument("etcdserver: given member URLs are invalid");
     let address = |url: &String| {
@@ -74,8 +76,8 @@ impl Cluster {
         Ok(is_removal(change) && members.iter().all(|(id, _)| *id != change.member()))
     }
 
-    /// Changes the membership, after the change that may be under way, and says who belongs to it then. A leader that is to
-    /// be removed lets another one lead first, which is asked then.
+    /// Changes the membership, after the change that may be under way, and says who belongs to it then. A
+    /// leader that is to be removed lets another one lead first, which is asked then.
     async fn change(&self, change: Change) -> Result<(Vec<rpc::Member>, rpc::ResponseHeader), Status> {
         for attempt in 1.. {
             let is_last = attempt >= ATTEMPTS;

@@ -66,7 +66,8 @@ pub(crate) struct Arguments {
     /// Where this member, which was added to a cluster, hears the others
     #[arg(long, value_name = "ADDRESS", env = "HABEMUS_PEER")]
     peer: Option<Endpoint>,
-    /// Where this member hears the others, if not where they reach it: behind a name or a port that is passed on
+    /// Where this member hears the others, if not where they reach it: behind a name or a port that is passed
+    /// on
     #[arg(long, value_name = "ADDRESS", env = "HABEMUS_LISTEN_PEER")]
     listen_peer: Option<SocketAddr>,
     /// How many bytes of keys, values, history and sessions are kept, roughly [default: 512 MiB]
@@ -165,8 +166,8 @@ pub(crate) struct Restore {
     pub(crate) skip: u64,
 }
 
-/// More than any cluster gives in the time since its last backup; so often that one can do it some thousand times before
-/// revisions are too large for JavaScript.
+/// More than any cluster gives in the time since its last backup; so often that one can do it some thousand
+/// times before revisions are too large for JavaScript.
 const SKIP: u64 = 1_000_000_000_000;
 
 /// How a member comes to its cluster.

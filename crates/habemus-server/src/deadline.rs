@@ -1,5 +1,6 @@
-//! How long a client waits for an answer, by its own word: the header `grpc-timeout`, which every client of gRPC sends that has
-//! a deadline. After that nobody listens, so nothing goes on: a waiter leaves its queue, a watch ends.
+//! How long a client waits for an answer, by its own word: the header `grpc-timeout`, which every client of
+//! gRPC sends that has a deadline. After that nobody listens, so nothing goes on: a waiter leaves its queue,
+//! a watch ends.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

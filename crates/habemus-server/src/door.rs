@@ -67,9 +67,9 @@ impl Door {
                         // Whoever comes when it is full is turned away, so that it can ask another member.
                         let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
                         let allowance = Arc::new(Allowance::new(limits, Arc::clone(&all)));
-                        let guest = Guest {
-                            limits, allowance, routes: routes.clone(), tokens: tokens.clone(), shown: Shown(None),
-                            has_tls: self.tls.is_some() };
+                        let (routes, tokens) = (routes.clone(), tokens.clone());
+                        let has_tls = self.tls.is_some();
+                        let guest = Guest { limits, allowance, routes, tokens, shown: Shown(None), has_tls };
                         let (tls, stopping, present) = (self.tls.clone(), stopping.clone(), present.clone());
                         tokio::spawn(async move {
                             attend(stream, tls, guest, stopping).await;
@@ -107,7 +107,8 @@ struct Guest {
 }
 
 impl Guest {
-    /// Answers a request. Only what answers it is kept while it waits, for a lock perhaps, and not what it took to get there.
+    /// Answers a request. Only what answers it is kept while it waits, for a lock perhaps, and not what it
+    /// took to get there.
     fn answer(
         self,
         request: hyper::Request<Incoming>,
@@ -163,9 +164,9 @@ fn too_much(language: Language) -> Response {
     language.refuse(StatusCode::TOO_MANY_REQUESTS, &limits::too_many())
 }
 
-/// Whether a request was not sent by a page that a browser has from elsewhere: without it any page could ask a member on
-/// its reader's own machine. A page of the member's own is asked for by address, for names can be made to point here;
-/// with TLS, no name can that is not in the certificate.
+/// Whether a request was not sent by a page that a browser has from elsewhere: without it any page could ask
+/// a member on its reader's own machine. A page of the member's own is asked for by address, for names can be
+/// made to point here; with TLS, no name can that is not in the certificate.
 fn is_at_home<B>(request: &hyper::Request<B>, has_tls: bool) -> bool {
     let Some(origin) = request.headers().get(header::ORIGIN) else { return true };
     let (origin, host) = (origin.to_str().unwrap_or_default(), host(request));

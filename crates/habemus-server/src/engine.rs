@@ -172,8 +172,9 @@ impl Engine {
             }
             let now = clock::now();
             let mut due = now.saturating_sub(ticked).as_nanos() / TICK.as_nanos();
-            // Ticks that do nothing but count are counted in their place. Of those that do something the first is
-            // enough, and comes after what was heard: whoever was stopped for a while has missed nothing yet.
+            // Ticks that do nothing but count are counted in their place. Of those that do something the
+            // first is enough, and comes after what was heard: whoever was stopped for a while has missed
+            // nothing yet.
             for _ in 0..due.min(self.replica.idle_ticks().into()) {
                 self.replica.tick(now);
                 ticked += TICK;
@@ -205,7 +206,8 @@ impl Engine {
         let now = clock::now();
         let ticks = u32::try_from(self.replica.idle_ticks()).unwrap_or(u32::MAX).saturating_add(1);
         let until_tick = (ticked + TICK * ticks).saturating_sub(now);
-        // A session that has ended is not waited for in vain, but nobody turns round and round until it is gone.
+        // A session that has ended is not waited for in vain, but nobody turns round and round until it is
+        // gone.
         let until_end = self.replica.next_deadline_in(now).map(|left| left.max(TICK));
         until_end.map_or(until_tick, |until_end| until_tick.min(until_end))
     }

@@ -1,8 +1,8 @@
 //! etcd's gateway: the same calls in JSON, by plain HTTP, on the same port.
 //!
-//! Bytes are written in base64, numbers of sixty-four bits as texts, and what is zero is left out. A stream is a line for each
-//! message. The messages' JSON follows from their descriptions (`habemus-etcd`), and each call goes to the same
-//! function as by gRPC.
+//! Bytes are written in base64, numbers of sixty-four bits as texts, and what is zero is left out. A stream
+//! is a line for each message. The messages' JSON follows from their descriptions (`habemus-etcd`), and each
+//! call goes to the same function as by gRPC.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -55,7 +55,8 @@ pub(crate) fn calls(handle: &Handle, peers_have_tls: bool) -> Router {
             let service = Arc::new($service);
             $({
                 let service = Arc::clone(&service);
-                let call = move |request: Request| unary(request, move |it| async move { service.$method(it).await });
+                let method = move |it| async move { service.$method(it).await };
+                let call = move |request: Request| unary(request, method);
                 router = router.route($path, post(call).fallback(not_allowed));
             })*
         }};

@@ -157,8 +157,8 @@ impl Handle {
         }
     }
 
-    /// Tells the engine at once, or when there is room. The input is not kept in what is returned: a call that waits for a
-    /// lock is held for long, and would be as large as whatever can be told.
+    /// Tells the engine at once, or when there is room. The input is not kept in what is returned: a call
+    /// that waits for a lock is held for long, and would be as large as whatever can be told.
     pub(crate) fn tell(&self, input: Input) -> impl Future<Output = Result<(), Refused>> + Send + use<> {
         let way = match &input {
             Input::Peer(..)

@@ -35,7 +35,8 @@ async fn unknown(headers: HeaderMap) -> Response<Body> {
     answer(
         StatusCode::NOT_FOUND,
         "text/plain",
-        "there are /admin, /health, /ready, /metrics and /version, etcd's calls under /v3, and what /v1/openapi.json tells\n"
+        "there are /admin, /health, /ready, /metrics and /version, etcd's calls under /v3, and what \
+            /v1/openapi.json tells\n"
             .to_owned(),
     )
 }

@@ -1,4 +1,5 @@
-//! How much one client may ask for, and all together: what is more costs the request, or the connection, never the member.
+//! How much one client may ask for, and all together: what is more costs the request, or the connection,
+//! never the member.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -170,8 +171,8 @@ pub(crate) fn too_many() -> Status {
     Status::resource_exhausted("etcdserver: too many requests")
 }
 
-/// Lets as many files be open as the system allows, and says how many connections that is enough for: journal, snapshots
-/// and members must always be able to open theirs.
+/// Lets as many files be open as the system allows, and says how many connections that is enough for:
+/// journal, snapshots and members must always be able to open theirs.
 pub(crate) fn raise_open_files(wanted: usize) -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     const OTHERS: u64 = 256;

@@ -1,8 +1,8 @@
 //! What a member remembers of the others' disks, so that nobody comes back without what it has confirmed.
 //!
-//! Each member says once a second how far its journal goes, and how far it knows the others' to go; what it hears it writes
-//! down. So a directory that was put back is known for what it is by whoever heard of anything that was written after it was
-//! copied, even if all of them were restarted in the meantime.
+//! Each member says once a second how far its journal goes, and how far it knows the others' to go; what it
+//! hears it writes down. So a directory that was put back is known for what it is by whoever heard of
+//! anything that was written after it was copied, even if all of them were restarted in the meantime.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

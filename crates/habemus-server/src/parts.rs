@@ -1,7 +1,8 @@
-//! Messages between members as frames: what is long goes in parts, and others get through between those of a snapshot.
+//! Messages between members as frames: what is long goes in parts, and others get through between those of a
+//! snapshot.
 //!
-//! A frame is a byte that says what it is, and a message or a part of one. Frames are short, so whoever announces a long
-//! one is not believed, and a snapshot of any length delays no heartbeat.
+//! A frame is a byte that says what it is, and a message or a part of one. Frames are short, so whoever
+//! announces a long one is not believed, and a snapshot of any length delays no heartbeat.
 
 use std::collections::VecDeque;
 
@@ -16,7 +17,8 @@ pub(crate) const MAX_FRAME: usize = PART + 1;
 /// No message is longer; snapshots are the longest.
 const MAX_MESSAGE: usize = 1 << 30;
 
-/// So many snapshots wait for one member. What is more is dropped: the engine makes another when it waited in vain.
+/// So many snapshots wait for one member. What is more is dropped: the engine makes another when it waited in
+/// vain.
 const MAX_WAITING: usize = 2;
 
 /// A message that is short.

@@ -450,8 +450,8 @@ impl Ear {
         over
     }
 
-    /// Takes what a member says who was let in, until it is removed: it may not have heard of that, and is told when it
-    /// connects again.
+    /// Takes what a member says who was let in, until it is removed: it may not have heard of that, and is
+    /// told when it connects again.
     async fn take(self: &Arc<Ear>, from: MemberId, mut connection: Connection) -> Option<()> {
         let mut receiving = Receiving::default();
         let mut removed = self.removed.clone();

@@ -44,7 +44,8 @@ pub(crate) fn restore(config: &Config, from: &Restore) -> Result<String, String>
     identity.has_journal = true;
     identity.write(data)?;
     Ok(format!(
-        "{} is that of the member `{name}` of the new cluster {:016x}: it goes on after revision {revision}, the \
+        "{} is that of the member `{name}` of the new cluster {:016x}: it goes on after revision {revision}, \
+            the \
          backup has {before}",
         data.display(),
         identity.cluster.0

@@ -341,8 +341,8 @@ fn routes(handle: &Handle, metrics: Metrics, admin: Admin, config: &Config) -> a
         .into_axum_router()
 }
 
-/// Whether somebody sits there: then SIGHUP says that the terminal was closed, and otherwise that certificates are to be
-/// read again.
+/// Whether somebody sits there: then SIGHUP says that the terminal was closed, and otherwise that
+/// certificates are to be read again.
 fn is_at_a_terminal() -> bool {
     std::io::stdin().is_terminal()
 }

@@ -7,8 +7,8 @@ use tokio::task::AbortHandle;
 /// So many may stand there: else strangers could take all the files that a process may open.
 const MAX_STRANGERS: usize = 256;
 
-/// Whoever comes when it is crowded takes the place of the one that has stood there longest, for a member says at once who
-/// it is: a crowd that is silent keeps nobody out.
+/// Whoever comes when it is crowded takes the place of the one that has stood there longest, for a member
+/// says at once who it is: a crowd that is silent keeps nobody out.
 #[derive(Default)]
 pub(crate) struct Strangers {
     standing: VecDeque<AbortHandle>,

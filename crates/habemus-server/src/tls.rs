@@ -54,7 +54,8 @@ struct Read {
     ends: Arc<Ends>,
 }
 
-/// When each file was changed, how long it is, and which it is; all must be the same for a change to be missed.
+/// When each file was changed, how long it is, and which it is; all must be the same for a change to be
+/// missed.
 type Stamps = Vec<Option<(SystemTime, u64, u64)>>;
 
 /// What both ends of a connection need.
@@ -95,7 +96,8 @@ impl Tls {
             now.stamps = found;
             match Ends::read(&self.files, &self.protocols) {
                 Ok(ends) => {
-                    tracing::info!(certificate = %self.files.certificate.display(), "read the certificates again");
+                    tracing::info!(certificate = %self.files.certificate.display(), "read the certificates \
+                        again");
                     now.ends = Arc::new(ends);
                 }
                 Err(why) => {

@@ -1,7 +1,7 @@
 //! Who a request comes from: by a token that was given for a password, or by a certificate.
 //!
-//! A token says whose it is, by which password, and until when, and is sealed with a secret that all members of the cluster
-//! have and nobody else: any member believes what another has given, and none remembers it.
+//! A token says whose it is, by which password, and until when, and is sealed with a secret that all members
+//! of the cluster have and nobody else: any member believes what another has given, and none remembers it.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

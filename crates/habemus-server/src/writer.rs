@@ -57,8 +57,8 @@ impl Writer {
         }
     }
 
-    /// Puts a snapshot in the place of what it says, when it is written down. With a million keys that takes a second, for
-    /// which the engine does not wait.
+    /// Puts a snapshot in the place of what it says, when it is written down. With a million keys that takes
+    /// a second, for which the engine does not wait.
     pub(crate) fn compact(&mut self, snapshot: FrozenSnapshot) {
         self.flush();
         let jobs = self.jobs.clone();

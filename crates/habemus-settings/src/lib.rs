@@ -1,4 +1,5 @@
-//! A file of settings, and everything that is wrong with it: what nodes and members of the service are started with.
+//! A file of settings, and everything that is wrong with it: what nodes and members of the service are
+//! started with.
 
 use std::path::Path;
 

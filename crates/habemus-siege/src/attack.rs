@@ -182,7 +182,8 @@ async fn kill(cluster: &mut Cluster, record: &Record, kills: u64, random: &mut P
         tokio::time::sleep(Duration::from_millis(wait)).await;
         let fault = Fault { what: format!("kill -9 of m{index}"), kind: "kill -9", from, until: from };
         record.note(|parts| parts.faults.push(fault));
-        // Now and then all are back before the next one goes: else nothing would be written that could be lost.
+        // Now and then all are back before the next one goes: else nothing would be written that could be
+        // lost.
         if number.is_multiple_of(4) {
             cluster.recover().await?;
         }

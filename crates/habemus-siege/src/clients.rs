@@ -184,7 +184,8 @@ async fn call(mut kv: KvClient<Channel>, act: &KeyAct) -> Result<KeyResult, toni
     })
 }
 
-/// Writes all the time, through whichever member answers, and notes when: that is how availability is measured.
+/// Writes all the time, through whichever member answers, and notes when: that is how availability is
+/// measured.
 async fn probe(ways: Vec<Channel>, record: Arc<Record>) {
     let (mut way, mut number) = (0, 0_u64);
     while !record.is_stopping() {

@@ -1,4 +1,5 @@
-//! Members that are real processes, each with a directory on a disk, and with a network of its own if that is wanted.
+//! Members that are real processes, each with a directory on a disk, and with a network of its own if that is
+//! wanted.
 
 use std::fs::File;
 use std::net::TcpListener;
@@ -350,7 +351,8 @@ impl Cluster {
         self.members.iter().any(|member| member.program.path != self.program.path)
     }
 
-    /// A member that does not run becomes a new one, with an empty directory, which the others must be told of.
+    /// A member that does not run becomes a new one, with an empty directory, which the others must be told
+    /// of.
     pub(crate) fn replace(&mut self, index: usize) -> Outcome<()> {
         std::fs::remove_dir_all(&self.members[index].data)?;
         self.added += 1;

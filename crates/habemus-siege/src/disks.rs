@@ -13,7 +13,8 @@ fn run(program: &str, arguments: &[&Path]) -> Outcome<()> {
     if done.status.success() { Ok(()) } else { Err(format!("{program}: {said}").into()) }
 }
 
-/// A member moves to a small disk in memory, which is then filled; it must stop or refuse, and come back when there is room.
+/// A member moves to a small disk in memory, which is then filled; it must stop or refuse, and come back when
+/// there is room.
 pub(crate) async fn fill(cluster: &mut Cluster, index: usize) -> Outcome<()> {
     let data = cluster.data(index).to_owned();
     let copy = data.with_extension("elsewhere");
@@ -53,8 +54,8 @@ pub(crate) fn can_be_slow() -> bool {
     rustix::process::geteuid().is_root() && strace.is_ok_and(|status| status.success())
 }
 
-/// Every sync of a member takes a tenth of a second more, for a while. Whatever else it asks of the kernel is slowed down a
-/// little, too: that is what it costs to be watched.
+/// Every sync of a member takes a tenth of a second more, for a while. Whatever else it asks of the kernel is
+/// slowed down a little, too: that is what it costs to be watched.
 pub(crate) async fn slow_down(cluster: &mut Cluster, index: usize) -> Outcome<()> {
     let Some(process) = cluster.process(index) else { return Ok(()) };
     let mut strace = tokio::process::Command::new("strace");

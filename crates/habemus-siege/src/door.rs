@@ -1,4 +1,5 @@
-//! How clients come to the members: in the clear, or with certificates, which can be made anew while everything runs.
+//! How clients come to the members: in the clear, or with certificates, which can be made anew while
+//! everything runs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! A holder that stands still for longer than its session lasts, wakes, and writes: whether that comes through, and what can
-//! keep it away. The holder is a process of its own, which is really stopped.
+//! A holder that stands still for longer than its session lasts, wakes, and writes: whether that comes
+//! through, and what can keep it away. The holder is a process of its own, which is really stopped.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -162,7 +162,8 @@ async fn write(client: &Client, guard: &Guard, holder: Holder) -> Result<String,
     client.put(RESOURCE, "first").await.map(|()| "it wrote".to_owned())
 }
 
-/// As a program does that follows etcd's interface and nothing else. The lease is kept alive for as long as the process is.
+/// As a program does that follows etcd's interface and nothing else. The lease is kept alive for as long as
+/// the process is.
 async fn hold_plainly(addresses: &[String]) -> Outcome<()> {
     let channel = Door::default().channel(addresses.first().ok_or("there is no member")?)?;
     let mut leases = LeaseClient::new(channel.clone());

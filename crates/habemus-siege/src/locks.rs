@@ -1,4 +1,5 @@
-//! Clients that hold locks by the service's own client for Rust, and believe to be inside as long as it tells them so.
+//! Clients that hold locks by the service's own client for Rust, and believe to be inside as long as it tells
+//! them so.
 
 use std::sync::Arc;
 use std::time::Duration;

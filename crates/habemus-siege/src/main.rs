@@ -1,5 +1,5 @@
-//! Attacks real members of the service, or of etcd, while real clients use them, and judges what the clients saw by the
-//! rules of the simulation.
+//! Attacks real members of the service, or of etcd, while real clients use them, and judges what the clients
+//! saw by the rules of the simulation.
 
 mod attack;
 mod clients;
@@ -30,8 +30,9 @@ use crate::report::Siege;
 /// Whatever can go wrong while we look: text for people.
 pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// Attacks real members of the service, or of etcd, while clients read, write, lock and watch, and judges what they saw:
-/// linearizable keys, one holder at a time by the clients' own clocks, growing tokens, nothing lost.
+/// Attacks real members of the service, or of etcd, while clients read, write, lock and watch, and judges
+/// what they saw: linearizable keys, one holder at a time by the clients' own clocks, growing tokens, nothing
+/// lost.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "habemus siege",
@@ -49,7 +50,8 @@ pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>
 It exits with 0 if every promise was kept, with 1 if one was not, and with 2 if it could not be tried."
 )]
 pub(crate) struct Flags {
-    /// What is attacked, one after the other: `habemusd` (that beside this program), `etcd`, or a path of one of them
+    /// What is attacked, one after the other: `habemusd` (that beside this program), `etcd`, or a path of one
+    /// of them
     #[arg(long, value_name = "PROGRAM", default_value = "habemusd")]
     program: Vec<PathBuf>,
     /// Which of the two it is, if its name does not say
@@ -64,7 +66,8 @@ pub(crate) struct Flags {
     /// Nothing but so many times kill -9
     #[arg(long, value_name = "COUNT")]
     kills: Option<u64>,
-    /// Members in network namespaces or not at all; else, without root and iproute2, they are on loopback addresses
+    /// Members in network namespaces or not at all; else, without root and iproute2, they are on loopback
+    /// addresses
     #[arg(long, conflicts_with = "loopback")]
     namespaces: bool,
     /// Members on loopback addresses, where nothing can be cut

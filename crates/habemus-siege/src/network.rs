@@ -1,5 +1,5 @@
-//! Network namespaces, one for each member, joined by a bridge: whatever passes between two of them can be cut or slowed down.
-//! Made by iproute2, as root; all of it goes when this goes.
+//! Network namespaces, one for each member, joined by a bridge: whatever passes between two of them can be
+//! cut or slowed down. Made by iproute2, as root; all of it goes when this goes.
 
 use std::collections::BTreeSet;
 use std::process::Command;

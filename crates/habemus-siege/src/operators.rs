@@ -72,7 +72,8 @@ impl Step<'_> {
     }
 }
 
-/// Certificates of members and clients are made anew; whoever connects from then on sees them, also one that was killed.
+/// Certificates of members and clients are made anew; whoever connects from then on sees them, also one that
+/// was killed.
 pub(crate) async fn rotate(cluster: &mut Cluster, index: usize) -> Outcome<()> {
     if let Some(certificates) = &cluster.certificates {
         certificates.renew()?;

@@ -1,4 +1,5 @@
-//! Pictures: what was done when and how the writes fared, how long nothing could be written, and a holder that stands still.
+//! Pictures: what was done when and how the writes fared, how long nothing could be written, and a holder
+//! that stands still.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,7 +21,8 @@ const LANE: &str = "lane";
 const STYLE: &str = "<style>
 text{fill:#1b2129}.ground{fill:#fff}
 .stroke{fill:none}.blue{fill:#0072b2}.orange{fill:#d1490c}.green{fill:#009e73}.lane{fill:#7d8893}
-.stroke.blue{fill:none;stroke:#0072b2}.stroke.orange{fill:none;stroke:#d1490c}.stroke.green{fill:none;stroke:#009e73}
+.stroke.blue{fill:none;stroke:#0072b2}.stroke.orange{fill:none;stroke:#d1490c}
+.stroke.green{fill:none;stroke:#009e73}
 .stroke.grid{stroke:#e3e7eb}.stroke.lane{fill:none;stroke:#7d8893}
 @media (prefers-color-scheme:dark){
 text{fill:#a3aeb9}.ground{fill:#14181d}
@@ -104,7 +106,8 @@ const TENS: [(u64, &str); 5] = [
     (100_000_000, "100 s"),
 ];
 
-/// How far apart the marks on a line of so many seconds stand: 1, 2 or 5, times a power of ten, so that there are at most ten.
+/// How far apart the marks on a line of so many seconds stand: 1, 2 or 5, times a power of ten, so that there
+/// are at most ten.
 fn round_step(seconds: u64) -> usize {
     let tens = (0..).map(|exponent| 10_u64.pow(exponent));
     let mut steps = tens.flat_map(|ten| [ten, 2 * ten, 5 * ten]);

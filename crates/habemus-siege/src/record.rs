@@ -57,7 +57,8 @@ impl Record {
     }
 
     pub(crate) fn note<T>(&self, note: impl FnOnce(&mut Parts) -> T) -> T {
-        // Whoever panicked while writing has left a record that is whole, or the compiler would not have let it.
+        // Whoever panicked while writing has left a record that is whole, or the compiler would not have let
+        // it.
         note(&mut self.parts.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 

@@ -42,8 +42,8 @@ impl Siege {
         self.parts.probes.last().map_or(0, |(at, _)| *at)
     }
 
-    /// For each kind of attack, the longest time without a write that began before its aftermath was over: a second and a
-    /// half later, or when the next one came; sorted.
+    /// For each kind of attack, the longest time without a write that began before its aftermath was over: a
+    /// second and a half later, or when the next one came; sorted.
     pub(crate) fn outages(&self) -> BTreeMap<&'static str, Vec<u64>> {
         let Parts { probes, faults, .. } = &self.parts;
         let mut all: BTreeMap<&'static str, Vec<u64>> = BTreeMap::new();
@@ -126,7 +126,8 @@ fn write_all(text: &mut String, sieges: &[Siege], flags: &Flags, picture: Option
     writeln!(text, "\n## Without a write\n")?;
     writeln!(
         text,
-        "The longest time without a write from the beginning of an attack until a second and a half after its end, or the next \
+        "The longest time without a write from the beginning of an attack until a second and a half after \
+            its end, or the next \
          one:\nhow often it came, median and worst.\n"
     )?;
     row(text, "what was done", sieges.iter().map(|it| it.name.to_owned()))?;
@@ -167,8 +168,10 @@ fn write_trials(text: &mut String, sieges: &[Siege], picture: Option<&str>) -> s
     }
     writeln!(
         text,
-        "\n## A holder that stands still\n\nA process takes the lock with a session of two seconds, and is stopped just before \
-         it writes to what the lock guards. The\nsession ends, a second one is let in and writes. Then the first one goes on. \
+        "\n## A holder that stands still\n\nA process takes the lock with a session of two seconds, and is \
+            stopped just before \
+         it writes to what the lock guards. The\nsession ends, a second one is let in and writes. Then the \
+         first one goes on. \
          Its late write:\n"
     )?;
     row(text, "the first holder uses", sieges.iter().map(|it| it.name.to_owned()))?;
@@ -185,7 +188,8 @@ fn write_trials(text: &mut String, sieges: &[Siege], picture: Option<&str>) -> s
     }
     writeln!(
         text,
-        "\nThe service cannot see that a holder stands still; whoever looks neither at its clock nor lets its token be compared \
+        "\nThe service cannot see that a holder stands still; whoever looks neither at its clock nor lets \
+            its token be compared \
          is\nnot safe on either."
     )?;
     if let Some(name) = picture {

@@ -1,8 +1,8 @@
 //! Ed25519 signatures for the algorithms of habemus that need them.
 //!
-//! The core knows signatures only as a trait; here is what stands behind it. A simulation takes [`ed25519`], which
-//! makes the keys of all processes from their identifiers, so that a run repeats bit for bit. A real node takes an
-//! [`Ed25519`] with its own secret key and the others' public ones, from files.
+//! The core knows signatures only as a trait; here is what stands behind it. A simulation takes [`ed25519`],
+//! which makes the keys of all processes from their identifiers, so that a run repeats bit for bit. A real
+//! node takes an [`Ed25519`] with its own secret key and the others' public ones, from files.
 
 // Who may read a file is said in Unix's words; elsewhere, as in a browser, no key comes from one.
 #[cfg(unix)]

@@ -117,8 +117,8 @@ pub struct CostCase {
     pub again: Option<Again>,
 }
 
-/// Every case of an algorithm: the ordinary one, the best and the worst, with one that starts and with all, and
-/// after a crash and a recovery where theory knows of that.
+/// Every case of an algorithm: the ordinary one, the best and the worst, with one that starts and with all,
+/// and after a crash and a recovery where theory knows of that.
 pub fn cost_cases(model: &CostModel) -> Vec<CostCase> {
     let mut cases = Vec::new();
     for arrangement in [Arrangement::Random, Arrangement::Best, Arrangement::Worst] {
@@ -256,8 +256,8 @@ fn measure(
     Ok(Statistics { messages: after.messages - before.messages, by_kind, ..after })
 }
 
-/// When the leader crashes, where an election is held again: long after the one before, and at any moment between
-/// two heartbeats.
+/// When the leader crashes, where an election is held again: long after the one before, and at any moment
+/// between two heartbeats.
 fn crash(seed: u64) -> Duration {
     Duration::from_secs(60) + Duration::from_millis(seed.wrapping_mul(37) % 1000)
 }
@@ -272,8 +272,8 @@ fn before(time: Duration) -> Duration {
     time.saturating_sub(Duration::from_nanos(1))
 }
 
-/// One run. If it comes to rest, it goes on until then; if it never does, until everything asked for was done, or
-/// until the leader crashes or comes back in the run that it is compared with.
+/// One run. If it comes to rest, it goes on until then; if it never does, until everything asked for was
+/// done, or until the leader crashes or comes back in the run that it is compared with.
 fn measure_course(
     request: &CostRequest,
     model: &CostModel,

@@ -24,8 +24,8 @@ const PROCESSES: usize = 5;
 const FAULTS: Duration = Duration::from_secs(2);
 /// So long after the last fault everything promised holds.
 const SETTLED: Duration = Duration::from_secs(3);
-/// Where nobody knows how long a message takes, no time is stated: mistakes end, but nobody can say when the last one is
-/// made. So long after the last fault such a run is cut off, and what does not hold then is open.
+/// Where nobody knows how long a message takes, no time is stated: mistakes end, but nobody can say when the
+/// last one is made. So long after the last fault such a run is cut off, and what does not hold then is open.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The same of clients that still want to enter then.
 const SERVED: Duration = Duration::from_secs(20);
@@ -89,8 +89,8 @@ impl Visitor for Ask {
     }
 }
 
-/// What an algorithm is swept with: on each of its detectors all faults of its model together, and again without
-/// those under which it does not promise everything, so that each promise is put to the test.
+/// What an algorithm is swept with: on each of its detectors all faults of its model together, and again
+/// without those under which it does not promise everything, so that each promise is put to the test.
 pub fn cases(entry: &'static Entry) -> Vec<Case> {
     let detectors: Vec<Option<&'static str>> = match entry.detectors {
         [] => vec![None],

@@ -1,9 +1,9 @@
 //! Deterministic simulation: virtual time, a seeded network, faults, properties, a trace.
 //!
-//! One seed replays everything bit for bit. [`run()`] plays a scenario, [`sweep()`] plays it under thousands of
-//! seeds, [`cost()`] measures an algorithm's messages against theory, [`quality()`] measures how good failure
-//! detectors are, and [`Simulation`] is the engine below
-//! them, for whoever wants to drive a process of their own.
+//! One seed replays everything bit for bit. [`run()`] plays a scenario, [`sweep()`] plays it under thousands
+//! of seeds, [`cost()`] measures an algorithm's messages against theory, [`quality()`] measures how good
+//! failure detectors are, and [`Simulation`] is the engine below them, for whoever wants to drive a process
+//! of their own.
 
 mod by_process;
 mod choices;

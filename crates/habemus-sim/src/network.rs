@@ -113,8 +113,8 @@ impl Latency {
 }
 
 impl Network {
-    /// The network of a scenario, with links that have latencies of their own; `ring` is the number of processes
-    /// if each has but one outgoing link.
+    /// The network of a scenario, with links that have latencies of their own; `ring` is the number of
+    /// processes if each has but one outgoing link.
     pub(crate) fn new(
         network: &scenario::Network,
         by_link: &[(Link, scenario::Latency)],
@@ -158,8 +158,8 @@ impl Network {
         self.plain
     }
 
-    /// When a message that is sent now arrives, if the network [is plain](Self::is_plain): the quick way for what
-    /// is common.
+    /// When a message that is sent now arrives, if the network [is plain](Self::is_plain): the quick way for
+    /// what is common.
     #[inline]
     pub(crate) fn plain_arrival(&mut self, now: Time, from: Address) -> Time {
         debug_assert!(self.plain, "more than latency decides");

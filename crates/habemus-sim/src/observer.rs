@@ -56,8 +56,8 @@ pub trait Observer<P: Process> {
     }
 }
 
-/// Something that happens at a process, other than messages and timers: it is the same for every algorithm that
-/// solves a problem.
+/// Something that happens at a process, other than messages and timers: it is the same for every algorithm
+/// that solves a problem.
 #[derive(Debug)]
 pub enum Notice<'a, Q: Problem> {
     /// It started.

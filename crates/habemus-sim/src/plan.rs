@@ -94,7 +94,8 @@ pub(crate) struct Triggered {
 /// What a plan must know of a system.
 pub(crate) struct Surroundings<'a> {
     pub(crate) ids: &'a [Id],
-    /// Where each identifier lives, worked out when it is first asked: of a million processes this is no trifle.
+    /// Where each identifier lives, worked out when it is first asked: of a million processes this is no
+    /// trifle.
     directory: OnceCell<BTreeMap<Id, Address>>,
     neighbours: &'a dyn Fn(Address) -> Vec<Address>,
     is_command: fn(&str) -> bool,

@@ -31,7 +31,8 @@ pub(crate) struct Prepared {
 pub(crate) enum Purpose<'a> {
     /// It is played as the scenario has it, and judged; with or without keeping the trace.
     Play { keep_trace: bool },
-    /// These begin at once, and whoever enters leaves at once: what counts is the messages; and who leads, if so asked.
+    /// These begin at once, and whoever enters leaves at once: what counts is the messages; and who leads, if
+    /// so asked.
     Measure { start: &'a [u64], leader: bool },
 }
 

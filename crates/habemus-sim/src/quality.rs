@@ -1,11 +1,12 @@
 //! How good failure detectors are: all of them over the same network, with the same crashes.
 //!
-//! The measures are those of W. Chen, S. Toueg and M. K. Aguilera, *On the quality of service of failure detectors*,
-//! 2002, for each pair of a process that watches and one that is watched: how long it takes from a crash until the
-//! watched one is suspected for good (detection time), how often one that is up becomes suspected (mistake rate), how
-//! long that lasts (mistake duration), and how likely the detector is right about one that is up at any moment (query
-//! accuracy). Theirs is a world without recovery. Here a crashed process may come back: the suspicion that stands then
-//! ends with the detector's noticing, and is no mistake.
+//! The measures are those of W. Chen, S. Toueg and M. K. Aguilera, *On the quality of service of failure
+//! detectors*, 2002, for each pair of a process that watches and one that is watched: how long it takes from
+//! a crash until the watched one is suspected for good (detection time), how often one that is up becomes
+//! suspected (mistake rate), how long that lasts (mistake duration), and how likely the detector is right
+//! about one that is up at any moment (query accuracy). Theirs is a world without recovery. Here a crashed
+//! process may come back: the suspicion that stands then ends with the detector's noticing, and is no
+//! mistake.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -82,8 +83,8 @@ impl Quality {
         (self.watched > 0).then(|| self.mistakes as f64 / (self.watched as f64 / 1e9))
     }
 
-    /// How long a mistake lasts on average, in nanoseconds: E(T_M). Those that a crash or the end of the run cut off
-    /// count as far as they went.
+    /// How long a mistake lasts on average, in nanoseconds: E(T_M). Those that a crash or the end of the run
+    /// cut off count as far as they went.
     pub fn mistake_duration(&self) -> Option<f64> {
         (self.mistakes > 0).then(|| self.mistaken as f64 / self.mistakes as f64)
     }
@@ -107,8 +108,8 @@ impl Quality {
     }
 }
 
-/// Measures the detectors, on so many threads; seed by seed, so that what is measured when it is stopped early can be
-/// compared.
+/// Measures the detectors, on so many threads; seed by seed, so that what is measured when it is stopped
+/// early can be compared.
 ///
 /// # Errors
 /// If the request makes no sense.
@@ -193,7 +194,8 @@ fn measure(
     Ok(Some(simulation.into_observer().finish(nanos(request.until))))
 }
 
-/// One process crashes in the third quarter of the run: there is time for mistakes before, and for detection after.
+/// One process crashes in the third quarter of the run: there is time for mistakes before, and for detection
+/// after.
 fn draw_crash(ids: &[u64], until: Duration, seed: u64) -> Option<Cue> {
     let mut stream = Stream::new(seed, Use::Faults);
     let who = *ids.get(stream.below(ids.len() as u64) as usize)?;

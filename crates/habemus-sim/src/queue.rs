@@ -1,14 +1,14 @@
 //! The event queue: a hierarchical timing wheel over 64-bit time, eight levels of 256 slots.
 //!
-//! An event lies on the level of the highest byte in which its time differs from the present, in the slot that
-//! this byte names. Time only grows. When it reaches a slot, the slot becomes the present: if its events are
-//! few, or came in order, they are lined up as they are to happen; otherwise they move to lower levels, at most
-//! once per level. What is pushed into the present finds its place in the line. Events of the same instant stay
-//! in the order in which they were pushed, because a slot is emptied before anything can be pushed directly to
-//! the levels below it.
+//! An event lies on the level of the highest byte in which its time differs from the present, in the slot
+//! that this byte names. Time only grows. When it reaches a slot, the slot becomes the present: if its events
+//! are few, or came in order, they are lined up as they are to happen; otherwise they move to lower levels,
+//! at most once per level. What is pushed into the present finds its place in the line. Events of the same
+//! instant stay in the order in which they were pushed, because a slot is emptied before anything can be
+//! pushed directly to the levels below it.
 //!
-//! Of few events no wheel is made: then the present is all of time, and everything stands in the line, as does
-//! what is pushed in order, however much it is.
+//! Of few events no wheel is made: then the present is all of time, and everything stands in the line, as
+//! does what is pushed in order, however much it is.
 
 use std::collections::VecDeque;
 
@@ -76,8 +76,8 @@ impl<T> Queue<T> {
     }
 
     /// Adds an event at `time`, which must not lie before the last event popped, nor before the limit of a
-    /// [`pop`](Queue::pop) that gave nothing. Like taking out, it belongs into the loop, whatever a compiler thinks of
-    /// its length: a call would move the event once more.
+    /// [`pop`](Queue::pop) that gave nothing. Like taking out, it belongs into the loop, whatever a compiler
+    /// thinks of its length: a call would move the event once more.
     #[inline(always)]
     pub fn push(&mut self, time: u64, event: T) {
         debug_assert!(time >= self.now, "time only grows");

@@ -28,8 +28,8 @@ pub struct Sampled {
 /// How many trials are made between two looks at `control`.
 const BATCH: u64 = 1 << 10;
 
-/// Tries it `samples` times, or as often as it can until `control` stops it: draws who forgets and whom the second
-/// participant asks, and counts grants. No formula is used.
+/// Tries it `samples` times, or as often as it can until `control` stops it: draws who forgets and whom the
+/// second participant asks, and counts grants. No formula is used.
 pub fn sample_quorum(quorum: &ForgetfulQuorum, samples: u64, seed: u64, control: &Control) -> Sampled {
     let mut trial = Trial::new(quorum, seed);
     let mut sampled = Sampled::default();
@@ -141,8 +141,8 @@ pub struct ProtocolRuns {
     pub uncontended: u64,
 }
 
-/// Runs the protocol itself so often, or until `control` stops it: one participant is inside, coordinators restart and
-/// have forgotten, and another asks. Nothing is assumed but the order in which messages arrive.
+/// Runs the protocol itself so often, or until `control` stops it: one participant is inside, coordinators
+/// restart and have forgotten, and another asks. Nothing is assumed but the order in which messages arrive.
 ///
 /// # Errors
 /// If the catalogue knows no such system.
@@ -169,14 +169,15 @@ pub fn run_quorum(
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Contention {
-    /// The second participant asks at the same time, and is first at all coordinators that the first does not need.
+    /// The second participant asks at the same time, and is first at all coordinators that the first does not
+    /// need.
     Some,
     /// It asks later.
     None,
 }
 
-/// The first participant enters, these coordinators restart and have forgotten, and then the requests of the second reach
-/// those at which it was not first.
+/// The first participant enters, these coordinators restart and have forgotten, and then the requests of the
+/// second reach those at which it was not first.
 fn protocol(quorum: &ForgetfulQuorum, forgetful: &[u64], contention: Contention) -> Scenario {
     let (n, m) = (quorum.coordinators(), quorum.quorum());
     let (first, second) = (n + 1, n + 2);

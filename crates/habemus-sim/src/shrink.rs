@@ -23,10 +23,11 @@ pub struct Shrunk {
 /// After so many runs the smallest found so far is good enough.
 const MAX_TRIES: u32 = 2_000;
 
-/// Takes faults out of a failing scenario as long as it goes on failing in the same way; `None` if it does not fail.
+/// Takes faults out of a failing scenario as long as it goes on failing in the same way; `None` if it does
+/// not fail.
 ///
-/// What mends a fault stays while the fault does: that nobody can enter through a link that is never healed would
-/// be another failure, and none at all.
+/// What mends a fault stays while the fault does: that nobody can enter through a link that is never healed
+/// would be another failure, and none at all.
 pub fn shrink(scenario: &Scenario) -> Option<Shrunk> {
     let mut search = Search { tries: 0, kind: None };
     let mut smallest = with_drawn_faults(scenario).ok()?.unwrap_or_else(|| scenario.clone());

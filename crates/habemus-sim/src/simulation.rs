@@ -86,8 +86,8 @@ enum RareEvent<P: Process> {
     Client(Command<P>),
 }
 
-/// A process. Whatever most events do not need lies elsewhere: of a million processes, many should find room in
-/// the cache. It is aligned so that a small one does not lie across two lines of it.
+/// A process. Whatever most events do not need lies elsewhere: of a million processes, many should find room
+/// in the cache. It is aligned so that a small one does not lie across two lines of it.
 #[derive(Clone)]
 #[repr(align(32))]
 struct Slot<P> {
@@ -196,8 +196,8 @@ pub struct Simulation<P: Process, O: Observer<P>> {
 
 impl<P: Process, O: Observer<P>> Simulation<P, O> {
     /// A system in which nothing has happened yet: call [`start`](Simulation::start) and then
-    /// [`run`](Simulation::run). Network, script, clients and seed are the scenario's; `oracle` is the delay after
-    /// which the simulation speaks as an oracle detector, if it shall.
+    /// [`run`](Simulation::run). Network, script, clients and seed are the scenario's; `oracle` is the delay
+    /// after which the simulation speaks as an oracle detector, if it shall.
     ///
     /// # Errors
     /// If the script does not fit the system.
@@ -436,8 +436,8 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         self.played == self.plan.timed.len() && self.plan.counted.is_empty()
     }
 
-    /// As `play_next`; false if somebody stopped it meanwhile. A command to very many processes takes long, for
-    /// each of them may send to all.
+    /// As `play_next`; false if somebody stopped it meanwhile. A command to very many processes takes long,
+    /// for each of them may send to all.
     fn play_next_unless_stopped(&mut self, time: Time, limits: &Limits<'_>) -> bool {
         let Some((_, Deed::Processes(processes, deed))) = self.plan.timed.get(self.played) else {
             self.play_next(time);

@@ -1,7 +1,8 @@
-//! A run that is taken step by step: what may come next is known, it can be forked, and things can be done to it.
+//! A run that is taken step by step: what may come next is known, it can be forked, and things can be done to
+//! it.
 //!
-//! What is done by hand is a line of the script, `after 17 events: crash 5`: a run that was changed is a scenario like
-//! any other, and [`run`](crate::run()) plays it with the same fingerprint.
+//! What is done by hand is a line of the script, `after 17 events: crash 5`: a run that was changed is a
+//! scenario like any other, and [`run`](crate::run()) plays it with the same fingerprint.
 
 use habemus::catalogue::{Circumstances, Entry};
 use habemus::property::{End, Population};
@@ -23,7 +24,8 @@ use crate::watch::Watch;
 pub struct PendingEvent {
     /// The identifier of the process that it concerns.
     pub process: u64,
-    /// When it comes by itself, in nanoseconds; `None` if it waits for the script, or for the process to go on.
+    /// When it comes by itself, in nanoseconds; `None` if it waits for the script, or for the process to go
+    /// on.
     pub due: Option<Time>,
     /// What it is.
     pub what: PendingKind,
@@ -40,7 +42,8 @@ pub enum PendingKind {
         from: u64,
         /// Its number, as in the trace.
         number: u64,
-        /// Which of those on its link it is, counted from 1; 0 if it has arrived and only its process is paused.
+        /// Which of those on its link it is, counted from 1; 0 if it has arrived and only its process is
+        /// paused.
         nth: u32,
         /// Its kind.
         kind: String,
@@ -211,8 +214,9 @@ pub struct Stepper {
     stop: Option<Stop>,
 }
 
-/// A scenario to be played step by step: everybody has started, and nothing else has happened. It is about one lock;
-/// of one about several, [`scenarios_of_locks`](habemus_report::scenarios_of_locks) makes one for each.
+/// A scenario to be played step by step: everybody has started, and nothing else has happened. It is about
+/// one lock; of one about several, [`scenarios_of_locks`](habemus_report::scenarios_of_locks) makes one for
+/// each.
 ///
 /// # Errors
 /// If the scenario makes no sense.
@@ -317,8 +321,8 @@ impl Stepper {
         self.simulation.processes()
     }
 
-    /// The variables of a process as derived `Debug` shows them (`None` while it is down), and what its stable storage
-    /// holds.
+    /// The variables of a process as derived `Debug` shows them (`None` while it is down), and what its
+    /// stable storage holds.
     pub fn variables(&self, at: Address) -> (Option<String>, Option<String>) {
         self.simulation.variables(at)
     }

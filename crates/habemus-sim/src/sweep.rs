@@ -61,8 +61,8 @@ pub struct Tally {
     pub violated: u64,
     /// It could not be told.
     pub open: u64,
-    /// In so many of the runs in which it was broken the algorithm does not promise it: they are outside its model, or it
-    /// promises it under none.
+    /// In so many of the runs in which it was broken the algorithm does not promise it: they are outside its
+    /// model, or it promises it under none.
     pub outside: u64,
     /// It demanded nothing.
     pub does_not_apply: u64,

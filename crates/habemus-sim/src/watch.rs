@@ -1,6 +1,7 @@
 //! The observer of ordinary runs: statistics, properties, a fingerprint, the trace.
 //!
-//! Whatever need not know the process is generic over its problem only, or over nothing: an algorithm more costs little.
+//! Whatever need not know the process is generic over its problem only, or over nothing: an algorithm more
+//! costs little.
 
 mod carried;
 mod messages;

@@ -1,8 +1,8 @@
 //! Everything that is wrong with a scenario, where a run would stop at the first of it.
 //!
-//! Whoever mends a file wants to know all of it at once. What an algorithm takes is known only to what builds it,
-//! and that stops at the first thing it does not understand; so what it complains about is taken out, and it is asked
-//! again, until it is content.
+//! Whoever mends a file wants to know all of it at once. What an algorithm takes is known only to what builds
+//! it, and that stops at the first thing it does not understand; so what it complains about is taken out, and
+//! it is asked again, until it is content.
 
 use habemus::catalogue::SetupError;
 use habemus_report::{CueError, RunError, pointed, request, scenarios_of_locks, with_drawn_faults};
@@ -35,7 +35,8 @@ pub fn wrong_besides(errors: ScenarioErrors) -> ScenarioErrors {
     if !knows_processes {
         scenario.ids = (1..=5).collect();
     }
-    // Where something is missing because it could not be read, not everything that follows is an error of its own.
+    // Where something is missing because it could not be read, not everything that follows is an error of its
+    // own.
     let stands_alone = |error: &RunError| match error {
         RunError::Setup(SetupError::Unknown { .. })
         | RunError::Script(CueError::UnknownCommand { .. } | CueError::UnknownKind { .. })
@@ -65,8 +66,8 @@ fn found_in(parsed: &Parsed, scenario: &Scenario, counts: impl Fn(&RunError) -> 
     found
 }
 
-/// Prepares a run, and judges it before it has begun. Locks with names are taken for one without, and no faults are
-/// drawn, so that a line of the script is always the line of the file.
+/// Prepares a run, and judges it before it has begun. Locks with names are taken for one without, and no
+/// faults are drawn, so that a line of the script is always the line of the file.
 fn try_out(scenario: &Scenario) -> Result<(), RunError> {
     scenarios_of_locks(scenario)?;
     with_drawn_faults(scenario)?;

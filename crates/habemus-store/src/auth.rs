@@ -1,8 +1,8 @@
 //! Users, roles, and what they may do, by etcd's rules.
 //!
-//! Passwords come here as the hashes that a server made of them, and what a server needs to make tokens that others of
-//! the cluster believe is here, too. Whether somebody may do something is decided when it is applied, or read, and not
-//! before: what was taken back counts at once.
+//! Passwords come here as the hashes that a server made of them, and what a server needs to make tokens that
+//! others of the cluster believe is here, too. Whether somebody may do something is decided when it is
+//! applied, or read, and not before: what was taken back counts at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,8 @@ pub enum Author {
 pub struct Acting {
     /// Who.
     pub name: String,
-    /// When its password was set by which it is known, if it is by that: another password makes it a stranger.
+    /// When its password was set by which it is known, if it is by that: another password makes it a
+    /// stranger.
     pub since: Option<u64>,
     /// What it is shown beyond what it does: keys as they were before.
     pub shown: Vec<KeyRange>,

@@ -46,8 +46,8 @@ pub enum Command {
     Leave(Leave),
     /// Nothing but the time that comes with it. Answered by `Done`.
     Tick,
-    /// Something on somebody's behalf, who must be allowed to. Answered as that is. Without it, nobody has said who
-    /// wants it.
+    /// Something on somebody's behalf, who must be allowed to. Answered as that is. Without it, nobody has
+    /// said who wants it.
     As(Author, Box<Command>),
     /// Change users and roles. Answered by `Done`.
     Auth(AuthCommand),

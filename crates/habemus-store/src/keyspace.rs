@@ -33,7 +33,8 @@ pub(crate) struct Stamp {
     pub(crate) nth: u32,
 }
 
-/// What one key was, from the earliest revision that is known to the latest. Nearly all keys have one version.
+/// What one key was, from the earliest revision that is known to the latest. Nearly all keys have one
+/// version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Versions(SmallVec<[Version; 1]>);
 
@@ -150,8 +151,8 @@ impl Keyspace {
     fn compact_key(&mut self, key: &Bytes, revision: Revision) {
         let Some(versions) = self.keys.get_mut(key) else { return };
         let later = versions.0.partition_point(|version| version.since.revision <= revision);
-        // The last one up to the revision is what the key was then. A deletion is as good as nothing, unless it happened
-        // at that very revision, which is still told.
+        // The last one up to the revision is what the key was then. A deletion is as good as nothing, unless
+        // it happened at that very revision, which is still told.
         let keep = match versions.0[..later].last() {
             Some(last) if last.state.is_some() || last.since.revision == revision => later - 1,
             _ => later,
@@ -337,7 +338,8 @@ mod tests {
             for (index, keys) in ledger.0.iter().enumerate() {
                 let revision = Revision(index as u64 + 1);
                 if revision < keyspace.compacted() {
-                    prop_assert_eq!(keyspace.known(revision), Err(StoreError::Compacted(keyspace.compacted())));
+                    let gone = StoreError::Compacted(keyspace.compacted());
+                    prop_assert_eq!(keyspace.known(revision), Err(gone));
                     continue;
                 }
                 let seen: Vec<KeyValue> = keyspace.range(&all, revision).map(|it| (**it).clone()).collect();
@@ -359,7 +361,8 @@ mod tests {
             let told = keyspace.since(last).expect("the last revision is known").next().expect("it wrote");
             let deletion = usize::from(told.events[0].now.is_none());
             prop_assert_eq!(keyspace.keys.len(), live + deletion);
-            prop_assert_eq!(keyspace.bytes(), live * (VERSION_OVERHEAD + 2) + deletion * (VERSION_OVERHEAD + 1));
+            let bytes = live * (VERSION_OVERHEAD + 2) + deletion * (VERSION_OVERHEAD + 1);
+            prop_assert_eq!(keyspace.bytes(), bytes);
             prop_assert_eq!(keyspace.remembered(), 1);
         }
     }

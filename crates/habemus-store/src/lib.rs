@@ -1,13 +1,13 @@
-//! The replicated state machine of the service: keys with revisions and history, sessions, queues for locks and
-//! elections, users and roles. Pure: no clock, socket, disk, thread or chance.
+//! The replicated state machine of the service: keys with revisions and history, sessions, queues for locks
+//! and elections, users and roles. Pure: no clock, socket, disk, thread or chance.
 //!
-//! Every member applies the same [`Command`]s in the same order with the same times, and so every member has the same
-//! [`Store`]. A command that is refused changes nothing.
+//! Every member applies the same [`Command`]s in the same order with the same times, and so every member has
+//! the same [`Store`]. A command that is refused changes nothing.
 //!
-//! Locks and elections are not kept beside the keys: whoever wants a lock puts a key `NAME/SESSION` and holds the lock
-//! when every key under `NAME/` that was created before is gone. That is how etcd's clients have always done it, so
-//! theirs and ours stand in one queue ([`queue`]). The revision at which the key was created is the fencing token: it
-//! grows with every grant, and it never goes back.
+//! Locks and elections are not kept beside the keys: whoever wants a lock puts a key `NAME/SESSION` and holds
+//! the lock when every key under `NAME/` that was created before is gone. That is how etcd's clients have
+//! always done it, so theirs and ours stand in one queue ([`queue`]). The revision at which the key was
+//! created is the fencing token: it grows with every grant, and it never goes back.
 //!
 //! ```
 //! use habemus_store::{Answer, ClusterTime, Command, Enter, Mode, SessionId, Store, WhenBusy};

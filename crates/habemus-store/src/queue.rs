@@ -1,12 +1,12 @@
 //! Queues: who is inside a lock, or leads, and who waits.
 //!
-//! A queue is made of all keys under `NAME/`, in the order in which they were created. Whoever enters a queue by a
-//! [`Command`](crate::Command) gets the key `NAME/SESSION`, the session in hexadecimal digits, as etcd's own clients do
-//! by transactions; a mode other than exclusive is written behind it (`NAME/SESSION;shared`, `NAME/SESSION;permits=3`).
-//! Any other key under `NAME/` counts as somebody who wants to be alone.
+//! A queue is made of all keys under `NAME/`, in the order in which they were created. Whoever enters a queue
+//! by a [`Command`](crate::Command) gets the key `NAME/SESSION`, the session in hexadecimal digits, as etcd's
+//! own clients do by transactions; a mode other than exclusive is written behind it (`NAME/SESSION;shared`,
+//! `NAME/SESSION;permits=3`). Any other key under `NAME/` counts as somebody who wants to be alone.
 //!
-//! Those inside are always the first ones of the queue, and nobody overtakes: a reader waits for the writer who came
-//! before it. So everybody gets in who waits long enough, and tokens grow with every grant.
+//! Those inside are always the first ones of the queue, and nobody overtakes: a reader waits for the writer
+//! who came before it. So everybody gets in who waits long enough, and tokens grow with every grant.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
@@ -109,8 +109,8 @@ pub struct QueueChange {
     pub vacant: bool,
 }
 
-/// All queues in which somebody stands by a session. They follow from the keys, and are kept so that nobody has to look
-/// through these.
+/// All queues in which somebody stands by a session. They follow from the keys, and are kept so that nobody
+/// has to look through these.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Queues(BTreeMap<Bytes, Queue>);
 
@@ -162,8 +162,8 @@ impl Queue {
         self.places.insert((key.created, key.key.clone()), stand);
     }
 
-    /// A key that stands here was written again. It stays where it is, unless it goes with another session now: that may
-    /// change beside whom it can be, so that everybody is let in anew.
+    /// A key that stands here was written again. It stays where it is, unless it goes with another session
+    /// now: that may change beside whom it can be, so that everybody is let in anew.
     fn rewrite(&mut self, prefix: &Bytes, before: &KeyValue, now: &KeyValue) {
         let (mode_before, mode_now) = (mode_in(prefix, before), mode_in(prefix, now));
         if mode_before != mode_now {
@@ -220,7 +220,8 @@ impl Queue {
         }
     }
 
-    /// Whether somebody who comes next may be inside beside those who are. These all agree with the first one.
+    /// Whether somebody who comes next may be inside beside those who are. These all agree with the first
+    /// one.
     fn has_room_for(&self, mode: Mode) -> bool {
         if self.inside == 0 {
             return true;

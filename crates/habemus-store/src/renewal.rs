@@ -1,5 +1,5 @@
-//! The other half of a session: what its client may believe of it, and when it renews it. Clients of the service and of its
-//! simulation go by this.
+//! The other half of a session: what its client may believe of it, and when it renews it. Clients of the
+//! service and of its simulation go by this.
 
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ pub struct Renewal {
     valid_until: Duration,
 }
 
-/// For how long a session is surely there from when its renewal was *sent*: a little less than it lasts, for clocks differ.
+/// For how long a session is surely there from when its renewal was *sent*: a little less than it lasts, for
+/// clocks differ.
 fn surely(ttl: Duration) -> Duration {
     ttl - (ttl / 50).max(Duration::from_millis(20)).min(ttl)
 }
@@ -46,8 +47,8 @@ impl Renewal {
         (self.ttl / 20).clamp(Duration::from_millis(20), Duration::from_secs(1))
     }
 
-    /// How long to wait for the answer to a renewal that is sent now: a member that does not answer must not use up all the
-    /// time that is left, for another may.
+    /// How long to wait for the answer to a renewal that is sent now: a member that does not answer must not
+    /// use up all the time that is left, for another may.
     pub fn patience(&self, now: Duration) -> Duration {
         self.valid_until.saturating_sub(now).min(self.pause())
     }

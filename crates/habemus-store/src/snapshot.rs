@@ -1,8 +1,8 @@
 //! A store as bytes, and back.
 //!
-//! Only what does not follow from something else is written down: keys with their versions, sessions with their
-//! deadlines, since when who stands in a queue, users and roles. History, who is inside and whose keys are whose are
-//! found again when it is read.
+//! Only what does not follow from something else is written down: keys with their versions, sessions with
+//! their deadlines, since when who stands in a queue, users and roles. History, who is inside and whose keys
+//! are whose are found again when it is read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -76,8 +76,8 @@ struct WrittenState<Value> {
     session: Option<SessionId>,
 }
 
-/// A store as it was at a moment, which can be written down elsewhere while the store goes on: it is made quickly, for
-/// it shares all keys with the store.
+/// A store as it was at a moment, which can be written down elsewhere while the store goes on: it is made
+/// quickly, for it shares all keys with the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frozen {
     now: ClusterTime,

@@ -61,7 +61,8 @@ impl Store {
         }
     }
 
-    /// Applies a command at a time, which is no earlier than that of the last one: if it is, the last one's counts.
+    /// Applies a command at a time, which is no earlier than that of the last one: if it is, the last one's
+    /// counts.
     pub fn apply(&mut self, at: ClusterTime, command: Command) -> Applied {
         self.now = self.now.max(at);
         let mut changes = Changes::default();
@@ -80,9 +81,9 @@ impl Store {
         Applied { answer, revision: self.revision(), revised, queues, ended }
     }
 
-    /// What a new cluster begins with that is made from a backup of another. Revisions go on so far beyond those of the backup
-    /// that none is given twice, whatever the other one gave after it; whoever knows an earlier one is told that it is
-    /// forgotten. Sessions have their whole time again.
+    /// What a new cluster begins with that is made from a backup of another. Revisions go on so far beyond
+    /// those of the backup that none is given twice, whatever the other one gave after it; whoever knows an
+    /// earlier one is told that it is forgotten. Sessions have their whole time again.
     #[must_use]
     pub fn restored(mut self, skip: u64) -> Store {
         let revision = Revision(self.revision().0.saturating_add(skip));

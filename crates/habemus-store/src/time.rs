@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Time since the cluster began, as its leaders have counted it. It never goes back, and stands still while nobody leads.
+/// Time since the cluster began, as its leaders have counted it. It never goes back, and stands still while
+/// nobody leads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClusterTime(pub Duration);
 

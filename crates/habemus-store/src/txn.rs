@@ -14,7 +14,8 @@ use crate::keyspace::{Keyspace, Writing};
 use crate::range::Range;
 use crate::session::{SessionId, Sessions};
 
-/// How many comparisons, and how many operations each way, a transaction may have; what stands inside shares them.
+/// How many comparisons, and how many operations each way, a transaction may have; what stands inside shares
+/// them.
 pub const MAX_OPERATIONS: usize = 128;
 
 /// Compare, and do one thing or another.
@@ -28,7 +29,8 @@ pub struct Txn {
     pub otherwise: Vec<Operation>,
 }
 
-/// One comparison. Of several keys, it must hold for each; where there is none, for a key that was never written.
+/// One comparison. Of several keys, it must hold for each; where there is none, for a key that was never
+/// written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compare {
     /// Of which keys.
@@ -52,7 +54,8 @@ pub enum Relation {
     Less,
 }
 
-/// What of a key is compared, and with what. A key that is not there has zeros, and no value that could be compared.
+/// What of a key is compared, and with what. A key that is not there has zeros, and no value that could be
+/// compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operand {
     /// How often it was written.

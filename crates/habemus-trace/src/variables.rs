@@ -2,9 +2,9 @@
 
 use crate::value::{Field, Value, read};
 
-/// The variables that have another value in `after` than in `before`, both as derived `Debug` shows a process. A
-/// variable with variables of its own is compared one by one. Addresses, written `@3`, are replaced by the
-/// identifier that `name` gives.
+/// The variables that have another value in `after` than in `before`, both as derived `Debug` shows a
+/// process. A variable with variables of its own is compared one by one. Addresses, written `@3`, are
+/// replaced by the identifier that `name` gives.
 pub fn changes(before: &str, after: &str, name: &dyn Fn(usize) -> Option<u64>) -> Vec<(String, String)> {
     let mut changes = Vec::new();
     match (read(before), read(after)) {

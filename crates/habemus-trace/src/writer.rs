@@ -114,8 +114,8 @@ impl TraceWriter {
         self.event_with(at, process, |_| what);
     }
 
-    /// As [`event`](TraceWriter::event), with words that are made only if there is room for them; gives the number of
-    /// the record, if there is one.
+    /// As [`event`](TraceWriter::event), with words that are made only if there is room for them; gives the
+    /// number of the record, if there is one.
     #[inline]
     pub fn event_with(
         &mut self,
@@ -141,8 +141,8 @@ impl TraceWriter {
         self.records.len() - 1
     }
 
-    /// Writes down something that is no event of a process, and so has no clock: it happens to the network, or
-    /// concerns this process, which does not notice.
+    /// Writes down something that is no event of a process, and so has no clock: it happens to the network,
+    /// or concerns this process, which does not notice.
     pub fn note(&mut self, at: u64, process: Option<Address>, what: Happening) {
         self.note_with(at, process, |_| what);
     }

@@ -10,8 +10,9 @@ use crate::opaque::peek;
 /// Lamport's clock: if one event happened before another, its time is smaller.
 ///
 /// A time is opaque: it can be compared with another one and ticks, and that is all. Whoever compares a time
-/// that is [out of reach](FAR) with one that is not, or finds out its number, [is noticed](crate::symmetry::has_peeked). So no
-/// process can mind the time itself, and the model checker may take states for one that differ by a shift of all clocks.
+/// that is [out of reach](FAR) with one that is not, or finds out its number, [is
+/// noticed](crate::symmetry::has_peeked). So no process can mind the time itself, and the model checker may
+/// take states for one that differ by a shift of all clocks.
 #[derive(Clone, Copy, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]

@@ -78,8 +78,8 @@ pub trait Message: Data {
         &[]
     }
 
-    /// The names of all kinds that a process may send, with those of whatever it stands on or chooses between; none, if
-    /// they are not known. Who waits for another waits in vain.
+    /// The names of all kinds that a process may send, with those of whatever it stands on or chooses
+    /// between; none, if they are not known. Who waits for another waits in vain.
     fn vocabulary() -> Vec<&'static str> {
         Self::kinds().to_vec()
     }
@@ -145,8 +145,8 @@ pub trait Process: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// checker, which has no clock, refuses such a process.
     const READS_CLOCK: bool = false;
 
-    /// Whether the process works in pulses: everything sent in one must arrive before the next. Drivers refuse
-    /// to run such a process on a network that does not promise this.
+    /// Whether the process works in pulses: everything sent in one must arrive before the next. Drivers
+    /// refuse to run such a process on a network that does not promise this.
     const SYNCHRONOUS: bool = false;
 
     /// Whether a timer drives background traffic, as for [`Message::is_background`].
@@ -177,8 +177,8 @@ pub trait Process: Clone + Debug + Eq + Hash + Send + Sync + 'static {
         let _ = (suspicion, cx);
     }
 
-    /// The process is about to be stopped in good order: it can hand over what it has. Nothing happens to it after
-    /// this, and nobody may rely on its being asked: a crash asks nobody.
+    /// The process is about to be stopped in good order: it can hand over what it has. Nothing happens to it
+    /// after this, and nobody may rely on its being asked: a crash asks nobody.
     fn on_stop(&mut self, cx: &mut Context<'_, Self>) {
         let _ = cx;
     }

@@ -1,8 +1,8 @@
 //! Synchronous algorithms: everything sent in pulse s has arrived before pulse s+1.
 //!
 //! A synchronous algorithm says in [`Round::on_pulse`] what it does with the messages of the last pulse, and
-//! [`Synchronous`] makes a [`Process`] of it: a timer beats the pulses, and every message carries the pulse it
-//! was sent in, so that one which comes too late (the network was not synchronous after all) is ignored
+//! [`Synchronous`] makes a [`Process`] of it: a timer beats the pulses, and every message carries the pulse
+//! it was sent in, so that one which comes too late (the network was not synchronous after all) is ignored
 //! instead of being taken for a message of a later pulse.
 
 use std::fmt::Debug;
@@ -149,8 +149,8 @@ impl<R: Round> Process for Synchronous<R> {
 
     fn on_message(&mut self, from: Address, message: Pulsed<R::Message>, _: &mut Context<'_, Self>) {
         let Some(next) = self.next else { return };
-        // In a synchronous system nobody is ahead by two pulses. What comes from further on is a lie, and might come
-        // for ever.
+        // In a synchronous system nobody is ahead by two pulses. What comes from further on is a lie, and
+        // might come for ever.
         let in_step = message.pulse + 1 >= next && message.pulse <= next.saturating_add(1);
         if in_step && self.inbox.len() < MAX_INBOX {
             let entry = (message.pulse + 1, from, message.message);

@@ -23,8 +23,8 @@ impl Debug for Signature {
 
 /// The keys of a system.
 ///
-/// A simulation holds the keys of all processes, for it runs them all; there it is the algorithms that sign for
-/// nobody but the process that they are. On a real node only its own key is there.
+/// A simulation holds the keys of all processes, for it runs them all; there it is the algorithms that sign
+/// for nobody but the process that they are. On a real node only its own key is there.
 pub trait Signatures: Debug + Send + Sync {
     /// The signature of `signer`; `None` if its key is not here.
     fn sign(&self, signer: Id, statement: &[u8]) -> Option<Signature>;

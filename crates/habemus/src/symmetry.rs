@@ -1,10 +1,11 @@
 //! Symmetries: changes of a whole system that none of its processes can notice.
 //!
-//! Only the model checker asks for them, and only algorithms that have one say so: states that differ by nothing
-//! but a symmetry need to be explored once. An algorithm implements [`ShiftInvariant`], [`RotationSymmetric`],
-//! [`PermutationSymmetric`] or [`TermInvariant`], and whoever makes its [`Setup`](crate::catalogue::Setup) says so
-//! there. The checker believes nobody: it tries the symmetry on every step that it takes: every rotation or
-//! permutation, and times and terms that are out of reach, [of which nothing can be found out](has_peeked).
+//! Only the model checker asks for them, and only algorithms that have one say so: states that differ by
+//! nothing but a symmetry need to be explored once. An algorithm implements [`ShiftInvariant`],
+//! [`RotationSymmetric`], [`PermutationSymmetric`] or [`TermInvariant`], and whoever makes its
+//! [`Setup`](crate::catalogue::Setup) says so there. The checker believes nobody: it tries the symmetry on
+//! every step that it takes: every rotation or permutation, and times and terms that are out of reach, [of
+//! which nothing can be found out](has_peeked).
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Debug};
@@ -24,8 +25,8 @@ pub enum Part<'a, P: Process> {
     Message(&'a mut P::Message),
 }
 
-/// A process to which only the distances between logical times matter: were all of them later by the same amount, it
-/// would do the same, with times later by that amount.
+/// A process to which only the distances between logical times matter: were all of them later by the same
+/// amount, it would do the same, with times later by that amount.
 pub trait ShiftInvariant: Process {
     /// Whether it is so with these constants.
     fn is_shift_invariant(config: &Self::Config) -> bool {
@@ -37,18 +38,19 @@ pub trait ShiftInvariant: Process {
     fn visit_times(part: Part<'_, Self>, config: &Self::Config, visit: &mut dyn FnMut(&mut LamportClock));
 }
 
-/// A process that minds neither its identifier nor its address: as long as nobody fails, a process one address further
-/// on, with everybody renamed, does the same to those one address further on. How processes start may differ, and so
-/// may the address of a token.
+/// A process that minds neither its identifier nor its address: as long as nobody fails, a process one
+/// address further on, with everybody renamed, does the same to those one address further on. How processes
+/// start may differ, and so may the address of a token.
 pub trait RotationSymmetric: Process {
     /// Renames everybody in a process or a message.
     fn rotate(part: Part<'_, Self>, rotation: &Rotation<'_>);
 }
 
-/// A process that minds neither its identifier nor its address, whoever fails: with everybody renamed, it does the
-/// same to those with the other names.
+/// A process that minds neither its identifier nor its address, whoever fails: with everybody renamed, it
+/// does the same to those with the other names.
 pub trait PermutationSymmetric: Process {
-    /// Whether it minds who comes after whom: then everybody must be as many addresses further on as all others.
+    /// Whether it minds who comes after whom: then everybody must be as many addresses further on as all
+    /// others.
     const MINDS_ORDER: bool = false;
 
     /// Renames everybody in a part of a system.
@@ -175,7 +177,8 @@ pub struct Permutation<'a> {
 }
 
 impl<'a> Permutation<'a> {
-    /// The permutation of the processes with these identifiers that takes each to another address, all by address.
+    /// The permutation of the processes with these identifiers that takes each to another address, all by
+    /// address.
     pub fn new(ids: &'a [Id], to: &'a [u32]) -> Self {
         Permutation { ids, to }
     }

@@ -15,8 +15,8 @@ use crate::opaque::peek;
 /// A term, ballot, round or epoch.
 ///
 /// It is opaque: there is a first one, two can be compared, and one has a next one. That is all, so no
-/// process can mind the number itself. Whoever makes one that is two or more beyond all that it knows, and compares
-/// with that, [is noticed](crate::symmetry::has_peeked) where terms are [out of reach](Far).
+/// process can mind the number itself. Whoever makes one that is two or more beyond all that it knows, and
+/// compares with that, [is noticed](crate::symmetry::has_peeked) where terms are [out of reach](Far).
 #[derive(Clone, Copy, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
@@ -100,9 +100,9 @@ impl Hash for Term {
 
 /// Names for terms that are so far apart that no process gets from one to another by taking the next one.
 ///
-/// Terms with nothing between them are a *run*. Those that zero begins keep their numbers. Each other run ends at the
-/// same place within its own stretch of numbers, so that a number says how far beyond its run it is; and it says where the
-/// run of zero ends.
+/// Terms with nothing between them are a *run*. Those that zero begins keep their numbers. Each other run
+/// ends at the same place within its own stretch of numbers, so that a number says how far beyond its run it
+/// is; and it says where the run of zero ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Far {
     /// The last term of the run that zero begins.
@@ -122,12 +122,14 @@ impl Far {
         (zero_to < Self::APART >> Self::ZERO_TO).then_some(Far { zero_to })
     }
 
-    /// The name of a term of the run with this number, the first of which is 1, with so many of the run after it.
+    /// The name of a term of the run with this number, the first of which is 1, with so many of the run after
+    /// it.
     pub fn name(self, run: u64, after: u64) -> u64 {
         (run * Self::APART) + (self.zero_to << Self::ZERO_TO) + Self::END - after
     }
 
-    /// Whether a term is surely below one of a later run: it is one of its own run or the next one after that.
+    /// Whether a term is surely below one of a later run: it is one of its own run or the next one after
+    /// that.
     fn is_between(below: u64, above: u64) -> bool {
         if below < Self::APART {
             below <= ((above % Self::APART) >> Self::ZERO_TO) + 1

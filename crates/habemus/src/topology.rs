@@ -138,7 +138,8 @@ impl Ring {
         if self.gone.is_some() { self.present_after(of) } else { self.next(of) }
     }
 
-    /// The process after `of`, where some are no longer there. It is apart, so that the common case stays small.
+    /// The process after `of`, where some are no longer there. It is apart, so that the common case stays
+    /// small.
     #[inline(never)]
     fn present_after(&self, of: Address) -> Address {
         let mut next = self.next(of);

@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn fields_are_told_with_what_their_source_says() {
-        let source = "/// Not this.\npub struct Ring {\n    /// Whether it is on its way.\n    /// Or not.\n    pub on: bool,\n    \
+        let source = "/// Not this.\npub struct Ring {\n    /// Whether it is on its way.\n    /// Or \
+            not.\n    pub on: bool,\n    \
                       bare: u8,\n}\nenum Other {\n    /// Nor this: it is a variant.\n    One,\n}\n";
         let fields: Vec<(String, String)> = fields_of(source).into_iter().collect();
         assert_eq!(fields, [("on".to_owned(), "Whether it is on its way. Or not.".to_owned())]);

@@ -1,7 +1,7 @@
 //! Builds the lab's page, serves it on this machine, and writes it out.
 //!
 //! ```text
-//! habemus-lab-build                    builds what is missing, serves it on port 4223 (or a free one), opens a browser
+//! habemus-lab-build                    builds and serves it on port 4223 or a free one, opens a browser
 //! habemus-lab-build --no-browser       the same without the browser
 //! habemus-lab-build --port 8080        on this port
 //! habemus-lab-build --export DIR       builds what is missing and writes the page to DIR, for any web server
@@ -16,8 +16,10 @@ const USAGE: &str = "\
 Usage: habemus lab [--port PORT] [--no-browser]
        habemus lab --export DIR
 
-Builds the lab if need be, and serves it on this machine only; or writes it to a directory, to be put on any web
-server. Links that `habemus run --lab` and `habemus check --lab` print lead to port 4223, where it is served unless
+Builds the lab if need be, and serves it on this machine only; or writes it to a directory, to be put on any \
+web
+server. Links that `habemus run --lab` and `habemus check --lab` print lead to port 4223, where it is served \
+unless
 that is taken. It needs Node 18 or newer with npm, and Rust's target wasm32-unknown-unknown.";
 
 /// What is wanted.

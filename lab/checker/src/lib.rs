@@ -1,4 +1,5 @@
-//! The model checker as WebAssembly: an engine of its own, which is fetched when somebody wants to check something.
+//! The model checker as WebAssembly: an engine of its own, which is fetched when somebody wants to check
+//! something.
 
 use habemus_lab::Checker;
 use wasm_bindgen::prelude::wasm_bindgen;

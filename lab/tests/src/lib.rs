@@ -10,8 +10,8 @@ use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 
-/// Whatever must happen has happened by then, or never will. Whoever plants bugs and does not want to wait for each says
-/// for how many seconds with HABEMUS_PATIENCE.
+/// Whatever must happen has happened by then, or never will. Whoever plants bugs and does not want to wait
+/// for each says for how many seconds with HABEMUS_PATIENCE.
 fn patience() -> Duration {
     let given = std::env::var("HABEMUS_PATIENCE").ok().and_then(|text| text.parse().ok());
     Duration::from_secs(given.unwrap_or(120))
@@ -192,8 +192,8 @@ impl Browser {
         self.client.issue_cmd(command).await.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// For how long the processors have worked for the browser, by the kind of its processes: `renderer` lays out and paints,
-    /// `gpu-process` puts the picture on the screen.
+    /// For how long the processors have worked for the browser, by the kind of its processes: `renderer` lays
+    /// out and paints, `gpu-process` puts the picture on the screen.
     pub fn worked(&self) -> BTreeMap<String, Duration> {
         let mut worked: BTreeMap<String, Duration> = BTreeMap::new();
         let mut family = vec![self.driver.id()];
@@ -208,7 +208,8 @@ impl Browser {
             let words = read("cmdline");
             let kind =
                 words.split(['\0', ' ']).find_map(|word| word.strip_prefix("--type=")).unwrap_or("browser");
-            // Behind the name, which may have blanks: 11 fields, then the ticks as a user and as the system, 100 a second.
+            // Behind the name, which may have blanks: 11 fields, then the ticks as a user and as the system,
+            // 100 a second.
             let stat = read("stat");
             let fields: Vec<u64> = stat
                 .rsplit(") ")

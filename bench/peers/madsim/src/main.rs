@@ -1,9 +1,9 @@
 //! The token ring in madsim: one node for each process, over its network of 1 to 10 ms, which is its default.
 //!
 //! Used as its documentation says: nodes with addresses of their own, whose tasks talk over its sockets. They
-//! are TCP streams: they keep the order, as the links of habemus do here, and they are about half as fast again
-//! as its datagrams, which wait at random before each sending and each receiving. No subscriber is installed,
-//! so nothing is logged.
+//! are TCP streams: they keep the order, as the links of habemus do here, and they are about half as fast
+//! again as its datagrams, which wait at random before each sending and each receiving. No subscriber is
+//! installed, so nothing is logged.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -14,7 +14,8 @@ use crate::world::{Expansion, Successors, Worker, World};
 const BATCH: usize = 128;
 const MAX_BATCHED: usize = 512;
 
-/// A smaller part of the memory than this is not worth going to disk for: hashes there are merged anew each time.
+/// A smaller part of the memory than this is not worth going to disk for: hashes there are merged anew each
+/// time.
 const MIN_SPILLED: u64 = 32;
 
 /// How much of a state was expanded.
@@ -32,7 +33,8 @@ pub(super) struct Explorer<'w> {
     handle: &'w CheckHandle,
     pub(super) worker: Worker<'w>,
     batches: Vec<Batch>,
-    /// Where to begin when all batches are to be emptied: threads that begin at the same shard wait for each other.
+    /// Where to begin when all batches are to be emptied: threads that begin at the same shard wait for each
+    /// other.
     first_shard: usize,
     states: Vec<u32>,
     successors: Successors,
@@ -228,8 +230,8 @@ impl<'w> Explorer<'w> {
         None
     }
 
-    /// Where states may go to disk: lets all of them go there, though they take less than was allowed them, and
-    /// then forgets what can be worked out again. Says whether less than `max` bytes are in use then.
+    /// Where states may go to disk: lets all of them go there, though they take less than was allowed them,
+    /// and then forgets what can be worked out again. Says whether less than `max` bytes are in use then.
     fn make_room(&mut self, max: u64) -> bool {
         if self.world.setting.spill.is_none() {
             return false;

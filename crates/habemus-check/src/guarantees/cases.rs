@@ -1,5 +1,5 @@
-//! Models that are no algorithm under a kind of fault: agreements, whose faults are options of theirs, and the
-//! exhibits of the notes in which something goes wrong.
+//! Models that are no algorithm under a kind of fault: agreements, whose faults are options of theirs, and
+//! the exhibits of the notes in which something goes wrong.
 
 use std::time::Duration;
 
@@ -493,8 +493,8 @@ fn commanded(setting: &mut Setting) {
     setting.start = crate::setting::Start::These(vec![Address(0)]);
 }
 
-/// The exhibits in which something goes wrong: the file, and the row and the property by which the checker finds it
-/// without a script. Where the exhibit has more processes than can be explored, the row has fewer.
+/// The exhibits in which something goes wrong: the file, and the row and the property by which the checker
+/// finds it without a script. Where the exhibit has more processes than can be explored, the row has fewer.
 pub const EXHIBITS: &[(&str, &str, Option<&str>, &str, &str)] = &[
     ("s4-anonymous-ring-two", "anonymous-ring", None, "none", "uniqueness"),
     ("s4-yo-yo-cut", "yo-yo", None, "a partition that is noticed", "uniqueness"),

@@ -3,8 +3,8 @@
 use super::Case;
 use crate::setting::{Setting, Timers};
 
-/// After a crash, and after a partition that has healed, which nobody notices: an election that came to nothing is held
-/// again when its time is over. Epochs are renamed, so there is an end of states.
+/// After a crash, and after a partition that has healed, which nobody notices: an election that came to
+/// nothing is held again when its time is over. Epochs are renamed, so there is an end of states.
 pub const SERVICES: &[Case] = &[
     crashed("all-to-all"),
     crashed("chang-roberts"),

@@ -214,9 +214,10 @@ impl Mutated {
             Change::SendOld(kind) => self.replace(handled, kind, kind),
             Change::SendOther(kind, other) => self.replace(handled, kind, other),
             Change::Reverse => handled.effects.reverse(),
-            Change::NotSet(name) => handled.effects.retain(
-                |effect| !matches!(*effect, Effect::SetTimer { timer, .. } if self.timer_name(timer) == *name),
-            ),
+            Change::NotSet(name) => handled.effects.retain(|effect| match *effect {
+                Effect::SetTimer { timer, .. } => self.timer_name(timer) != *name,
+                _ => true,
+            }),
             Change::NotCancelled(name) => handled.effects.retain(
                 |effect| !matches!(*effect, Effect::CancelTimer(timer) if self.timer_name(timer) == *name),
             ),

@@ -199,9 +199,10 @@ pub const ELSEWHERE: [(&str, &str); 3] = [
     ("capture-async", "mutant-no-check"),
     // A process that comes back for ever leads for ever; the checker's faults end. The simulator shows it.
     ("omega", "mutant-forgotten-incarnation"),
-    // With four processes or fewer it breaks nothing. To do harm, somebody must accept an earlier ballot after a later
-    // one that it had not promised to. So all others promised to the later one, the leader of the earlier
-    // among them; and who leads a ballot accepts in it before it asks anybody to. Its promise told the value. With five
-    // it takes three ballots, more steps than there is time for. Unit tests of the algorithm catch it.
+    // With four processes or fewer it breaks nothing. To do harm, somebody must accept an earlier ballot
+    // after a later one that it had not promised to. So all others promised to the later one, the leader of
+    // the earlier among them; and who leads a ballot accepts in it before it asks anybody to. Its promise
+    // told the value. With five it takes three ballots, more steps than there is time for. Unit tests of the
+    // algorithm catch it.
     ("paxos", "mutant-unbound-acceptance"),
 ];

@@ -1,15 +1,18 @@
 //! Which states are one: symmetries of time and of addresses.
 //!
-//! *Clock-shift invariance.* Lamport's clocks grow for ever, and with them the states of whatever uses them. But a
-//! process that compares logical times with each other, and with nothing else, does the same at any time of day: a
-//! state and the same state with all times later by some amount are two names for one. Its canonical form has 0 as
-//! its earliest time. Where that leaves finitely many states, what holds is proved for runs of any length.
+//! *Clock-shift invariance.* Lamport's clocks grow for ever, and with them the states of whatever uses them.
+//! But a process that compares logical times with each other, and with nothing else, does the same at any
+//! time of day: a state and the same state with all times later by some amount are two names for one. Its
+//! canonical form has 0 as its earliest time. Where that leaves finitely many states, what holds is proved
+//! for runs of any length.
 //!
-//! *Rotation symmetry.* Where processes mind neither their identifiers nor their addresses, a state and the same state
-//! with everybody one address further on are two names for one. Where they do not mind either who is next to whom, nor
-//! whoever fails, any permutation of them makes another name. The canonical form is the least of all.
+//! *Rotation symmetry.* Where processes mind neither their identifiers nor their addresses, a state and the
+//! same state with everybody one address further on are two names for one. Where they do not mind either who
+//! is next to whom, nor whoever fails, any permutation of them makes another name. The canonical form is the
+//! least of all.
 //!
-//! Processes say of themselves that they have a symmetry ([`habemus::symmetry`]); here it is tried on every step.
+//! Processes say of themselves that they have a symmetry ([`habemus::symmetry`]); here it is tried on every
+//! step.
 
 use habemus::clock::VectorClock;
 use habemus::symmetry::{FAR, Permutation};
@@ -41,8 +44,8 @@ pub(super) fn is_shift_invariant(handlers: &dyn Handlers, setting: &Setting) -> 
 /// All permutations are tried of so many processes at most; of more, all rotations.
 const MAX_PERMUTED: u32 = 4;
 
-/// The permutations, but for the one that leaves all where they are, by which states of this system are one: the processes
-/// say so, and neither the network nor what is asked of them tells them apart.
+/// The permutations, but for the one that leaves all where they are, by which states of this system are one:
+/// the processes say so, and neither the network nor what is asked of them tells them apart.
 pub(super) fn moves(facts: &SystemFacts, handlers: &dyn Handlers, setting: &Setting) -> Vec<Vec<u32>> {
     let n = facts.processes() as u32;
     let interchange = handlers.interchange();
@@ -146,8 +149,8 @@ impl Numbered {
         cause: Cause,
         outcomes: &Outcomes,
     ) -> Result<bool, Trouble> {
-        // It is enough to try this one: so late, a time that was held against anything else is found out. Otherwise
-        // the process went by distances alone, and does the same whenever it is.
+        // It is enough to try this one: so late, a time that was held against anything else is found out.
+        // Otherwise the process went by distances alone, and does the same whenever it is.
         self.is_equivariant(Renaming::Shift(FAR), local, cause, outcomes)
     }
 

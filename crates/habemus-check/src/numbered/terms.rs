@@ -121,8 +121,8 @@ impl Numbered {
         let number = self.widened.fetch_add(1, Ordering::Relaxed);
         let one = number % WIDTHS.len();
         let tried = if number < WHOLLY_WIDENED { &WIDTHS[..] } else { &WIDTHS[one..=one] };
-        // A step may do the same with gaps of these widths and not with others, if it compares terms with one that it
-        // makes, two or more beyond all that it knows. So far apart, that is found out.
+        // A step may do the same with gaps of these widths and not with others, if it compares terms with one
+        // that it makes, two or more beyond all that it knows. So far apart, that is found out.
         let images = tried.iter().map(|&width| widened(&from, width)).chain(far_apart(&from));
         for to in images {
             if !self.does_the_same(&Renaming { from: &from, to: &to }, local, cause, outcomes)? {

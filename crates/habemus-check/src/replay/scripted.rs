@@ -8,8 +8,8 @@ use habemus_trace::Happening;
 
 use super::Replay;
 
-/// The scenario in which every message, timer and suspicion waits for the script, and the script calls them as
-/// they happened.
+/// The scenario in which every message, timer and suspicion waits for the script, and the script calls them
+/// as they happened.
 pub(super) fn scenario(replay: &Replay) -> Scenario {
     let report = &replay.report;
     let trace = report.trace.as_ref().expect("who judges a trace keeps it");
@@ -31,7 +31,8 @@ pub(super) fn scenario(replay: &Replay) -> Scenario {
         choices: replay.choices.clone(),
         network: Network { model: TimeModel::Scripted, ..Network::default() },
         script: replay.script.clone(),
-        // What breaks nothing until it is over must come to its end; else what happens later is of no interest.
+        // What breaks nothing until it is over must come to its end; else what happens later is of no
+        // interest.
         until: if report.quiet { Until::Quiet } else { Until::Time(Duration::from_nanos(last)) },
         expect: Expectations {
             violates: violated.map(|line| line.name.clone()).collect(),

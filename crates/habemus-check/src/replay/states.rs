@@ -11,7 +11,8 @@ use super::{ReplayError, processes, repeat};
 pub enum Steps {
     /// All of them.
     All,
-    /// Those in the background only if something came of them. What a detector notes of each heartbeat is left out.
+    /// Those in the background only if something came of them. What a detector notes of each heartbeat is
+    /// left out.
     Foreground,
 }
 

@@ -7,8 +7,8 @@ use crate::reduction::{may_move, senders};
 use crate::row::situation;
 
 impl Worker<'_> {
-    /// A process whose steps are an ample set: they may be taken before those of all others, without losing a run that
-    /// any property could tell apart.
+    /// A process whose steps are an ample set: they may be taken before those of all others, without losing a
+    /// run that any property could tell apart.
     pub(crate) fn ample_process(&mut self, state: &[u32]) -> Result<Option<usize>, Trouble> {
         let n = self.world.processes;
         // Faults may strike anywhere.

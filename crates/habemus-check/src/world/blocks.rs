@@ -1,21 +1,22 @@
 //! Invisible deliveries, which are merged with the receiver's next visible step.
 //!
-//! A delivery is *invisible* if its receiver sends nothing and no monitor sees anything (a reply is counted, a request is
-//! noted): it has changed nothing for the others. Whatever they do next, they could do before as well: such a delivery is
-//! a *right mover* (R. Lipton, *Reduction: a method of proving properties of parallel programs*, 1975). Each can be moved to
-//! just before the next step of the same process, and those that no step follows to the very end, without any change
-//! to what is seen or to where the run ends. So it is enough to explore runs in which a process takes such items only
-//! merged with a visible step: a *block*. In between nothing is kept; the states in which items were
-//! taken and nothing came of it yet need never be visited. An item that might as well be taken after that step is not
-//! part of the block: it waits on, until it makes a difference.
+//! A delivery is *invisible* if its receiver sends nothing and no monitor sees anything (a reply is counted,
+//! a request is noted): it has changed nothing for the others. Whatever they do next, they could do before as
+//! well: such a delivery is a *right mover* (R. Lipton, *Reduction: a method of proving properties of
+//! parallel programs*, 1975). Each can be moved to just before the next step of the same process, and those
+//! that no step follows to the very end, without any change to what is seen or to where the run ends. So it
+//! is enough to explore runs in which a process takes such items only merged with a visible step: a *block*.
+//! In between nothing is kept; the states in which items were taken and nothing came of it yet need never be
+//! visited. An item that might as well be taken after that step is not part of the block: it waits on, until
+//! it makes a difference.
 //!
-//! Faults that may still strike change little. Links that fail or heal, and whoever else crashes or comes back, have
-//! nothing to do with such a delivery. To lose an item, or to deliver it twice, is a step of the receiver like any
-//! other. A receiver that crashes after it might as well crash before: the item is gone with it, or discarded while
-//! it is down, unless what it keeps of its life would be different. What the oracle says is no such item as long
-//! as anybody may crash or come back, for the oracle may take it back; nor is what reaches a process that is down,
-//! for it may be back before. Where timers may run out too early, or the oracle may err, every step is taken by
-//! itself.
+//! Faults that may still strike change little. Links that fail or heal, and whoever else crashes or comes
+//! back, have nothing to do with such a delivery. To lose an item, or to deliver it twice, is a step of the
+//! receiver like any other. A receiver that crashes after it might as well crash before: the item is gone
+//! with it, or discarded while it is down, unless what it keeps of its life would be different. What the
+//! oracle says is no such item as long as anybody may crash or come back, for the oracle may take it back;
+//! nor is what reaches a process that is down, for it may be back before. Where timers may run out too early,
+//! or the oracle may err, every step is taken by itself.
 
 use std::ops::Range;
 
@@ -292,8 +293,8 @@ impl Worker<'_> {
         })
     }
 
-    /// Whether the item that the transition `taken` takes, before the step `visible`, might as well be taken after it: nobody
-    /// could tell, nor the process itself.
+    /// Whether the item that the transition `taken` takes, before the step `visible`, might as well be taken
+    /// after it: nobody could tell, nor the process itself.
     fn might_wait(
         &mut self,
         before: Situation,
@@ -311,7 +312,8 @@ impl Worker<'_> {
         Ok(late.is_some_and(|late| late.is_invisible() && late.situation() == whole.situation()))
     }
 
-    /// The transition by which a process does in this situation what it does by another transition in another.
+    /// The transition by which a process does in this situation what it does by another transition in
+    /// another.
     fn same_step(
         &mut self,
         situation: Situation,

@@ -69,7 +69,8 @@ impl Worker<'_> {
         out.states
     }
 
-    /// Replaces a state by its canonical form: the earliest logical time is 0, and of its permutations it is the least.
+    /// Replaces a state by its canonical form: the earliest logical time is 0, and of its permutations it is
+    /// the least.
     fn canonicalize(&mut self, row: &mut [u32]) {
         if self.world.system.is_shift_invariant {
             self.shift_to_zero(row);
@@ -151,8 +152,8 @@ impl Worker<'_> {
         (local, inbox)
     }
 
-    /// The state with everybody where the permutation with this number puts it; says whether that can be known of
-    /// the monitors.
+    /// The state with everybody where the permutation with this number puts it; says whether that can be
+    /// known of the monitors.
     fn moved(&mut self, row: &[u32], by: usize, moved: &mut Vec<u32>) -> bool {
         let system = &self.world.system;
         let to = &system.moves[by];

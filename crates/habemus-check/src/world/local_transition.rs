@@ -8,7 +8,8 @@ use crate::reactions::Reflex;
 use crate::row::Situation;
 use crate::setting::Timers;
 
-/// A transition of one process, ready to be applied to any state in which the process is in the same situation.
+/// A transition of one process, ready to be applied to any state in which the process is in the same
+/// situation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LocalTransition {
     pub(super) reflex: Reflex,
@@ -43,7 +44,8 @@ impl LocalKind {
         1 << self as u32
     }
 
-    /// The kinds, as a set of bits, without which a run may end: neither a fault nor a client's whim need ever come.
+    /// The kinds, as a set of bits, without which a run may end: neither a fault nor a client's whim need
+    /// ever come.
     pub(super) fn not_owed() -> u32 {
         LocalKind::Loss.bit() | LocalKind::Duplication.bit() | LocalKind::Whim.bit()
     }
@@ -85,8 +87,8 @@ impl LocalTransition {
     }
 }
 
-/// What a process is in a local state, and what it does there by itself: what its client asks, and what its timers wake
-/// it for.
+/// What a process is in a local state, and what it does there by itself: what its client asks, and what its
+/// timers wake it for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Habits {
     life: Life,

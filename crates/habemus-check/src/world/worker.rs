@@ -240,7 +240,8 @@ impl<'w> Worker<'w> {
         self.world.system.is_waiting(local)
     }
 
-    /// Whether the client of a process in this local state may ask for something more, and may as well leave it at that.
+    /// Whether the client of a process in this local state may ask for something more, and may as well leave
+    /// it at that.
     pub(crate) fn may_leave_it(&self, local: u32) -> bool {
         self.world.system.may_leave_it(local)
     }

@@ -86,7 +86,8 @@ enum Server {
     OpensLate,
     /// It opens at one time only, and should not say so either.
     OpensAt(u32),
-    /// It opens at times whose number is a multiple of this, which it finds out from how they are told to people.
+    /// It opens at times whose number is a multiple of this, which it finds out from how they are told to
+    /// people.
     Reads(u64),
 }
 

@@ -45,8 +45,9 @@ fn each_reduction_that_makes_a_difference_is_counted_without() {
 
 #[test]
 fn rotations_of_one_state_are_counted_once() {
-    // Of three processes, a state that looks the same from everywhere is its own rotation, and any other is one of three:
-    // three times the merged states are the whole ones and two more for each of those that are alike.
+    // Of three processes, a state that looks the same from everywhere is its own rotation, and any other is
+    // one of three: three times the merged states are the whole ones and two more for each of those that are
+    // alike.
     let ring = model("anonymous-ring", 3).property("uniqueness").all_start();
     let ring = ring.with(|setting| setting.reduction = false);
     let counts = ring.counts();

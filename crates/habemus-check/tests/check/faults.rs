@@ -82,8 +82,9 @@ fn the_best_live_process_leads_in_the_end_whatever_happened_before() {
     }
 }
 
-/// A timer of the bully's that runs out too early makes two leaders, as it does where timers run out at any time; and as
-/// that happens so often and not more often, every run is covered, and what must happen in the end does.
+/// A timer of the bully's that runs out too early makes two leaders, as it does where timers run out at any
+/// time; and as that happens so often and not more often, every run is covered, and what must happen in the
+/// end does.
 #[test]
 fn wrong_timeouts_are_spent_like_other_faults() {
     let timely = |timeouts| {

@@ -11,8 +11,8 @@ use habemus_check::guarantees::{
 use habemus_check::{CheckHandle, NEED_CLOCKS};
 use habemus_trace::draw;
 
-/// Whether to write the files anew instead of comparing: 1 for the quick rows, missing for rows that are not there,
-/// all for every row, or the names of algorithms, with commas between them, for theirs.
+/// Whether to write the files anew instead of comparing: 1 for the quick rows, missing for rows that are not
+/// there, all for every row, or the names of algorithms, with commas between them, for theirs.
 fn rewrite() -> Option<String> {
     std::env::var("HABEMUS_REWRITE").ok()
 }
@@ -70,7 +70,8 @@ fn the_quick_rows_of_the_manifest_are_what_the_checker_says() {
     }
 }
 
-/// "As recorded" is no excuse: what the checker refutes inside an algorithm's model, the algorithm does not promise.
+/// "As recorded" is no excuse: what the checker refutes inside an algorithm's model, the algorithm does not
+/// promise.
 #[test]
 fn no_promise_is_refuted_inside_its_model() {
     let broken: Vec<String> = kept().iter().flat_map(GuaranteeRow::broken_promises).collect();
@@ -201,7 +202,8 @@ const PICTURES: &[(&str, Option<&str>, &str, &str)] = &[
 fn page(rows: &[GuaranteeRow]) -> String {
     let mut page = format!(
         "# What each algorithm guarantees\n\n\
-         Every algorithm of the catalogue under every kind of fault, with {PROCESSES} processes if the row does not\n\
+         Every algorithm of the catalogue under every kind of fault, with {PROCESSES} processes if the row \
+         does not\n\
          say otherwise, by the model checker. At a glance:\n\n\
          | | promised here | not promised here |\n|---|---|---|\n\
          | proved: it holds in every run | **✓** | ✓ |\n\
@@ -209,18 +211,29 @@ fn page(rows: &[GuaranteeRow]) -> String {
          | refuted, in so many steps; ≤ if a shorter run may do | **‼ ✗ 7**, which fails the tests | ✗ 7 |\n\
          | refuted by faults outside the model under which it is promised | | *✗ 7* |\n\
          | does not apply: nothing ever happens of which it demands anything, terms for example | – | – |\n\n\
-         What is [promised](properties.md) under which faults is in the catalogue (`habemus list bully`) and on each algorithm's page. An open row\n\
-         says how many states were looked at, and how many steps deep. `habemus guarantees` rechecks the whole\n\
-         table; the tests recheck its quick rows. Elections are started by every choice of processes in the rows\n\
-         without faults and with reordered messages, and by everybody in the others, or by one, whichever, where it\n\
-         says so (✓ one): there were too many states. Each client of a lock enters twice, or once where it says so (✓ once); where there are still too many states, there are two processes instead of three (✓ n = 2). EM3 and bounded-waiting are\n\
+         What is [promised](properties.md) under which faults is in the catalogue (`habemus list bully`) and \
+         on each algorithm's page. An open row\n\
+         says how many states were looked at, and how many steps deep. `habemus guarantees` rechecks the \
+         whole\n\
+         table; the tests recheck its quick rows. Elections are started by every choice of processes in the \
+         rows\n\
+         without faults and with reordered messages, and by everybody in the others, or by one, whichever, \
+         where it\n\
+         says so (✓ one): there were too many states. Each client of a lock enters twice, or once where it \
+         says so (✓ once); where there are still too many states, there are two processes instead of three \
+         (✓ n = 2). EM3 and bounded-waiting are\n\
          checked apart, as `--property EM3` does: they need to know which request happened before\n\
-         which, and that makes more states than the table counts; with any number of entries that has no end, and the cell is empty.\n\
-         Where all is asynchronous, timers run out at any time. Majority and quorum set timers that send for ever, so there messages\n\
+         which, and that makes more states than the table counts; with any number of entries that has no \
+         end, and the cell is empty.\n\
+         Where all is asynchronous, timers run out at any time. Majority and quorum set timers that send for \
+         ever, so there messages\n\
          come before timers, but for two that run out too early in a row of its own.\n\n\
-         A crash may come before anything else, and stays for ever unless a recovery is named. A partition heals\n\
-         in the end. A row that is missing cannot be: in an algorithm that works in pulses nothing is late or lost,\n\
-         and only the oracle detector suspects. What an agreement must withstand are crashes, also in the midst of a\n\
+         A crash may come before anything else, and stays for ever unless a recovery is named. A partition \
+         heals\n\
+         in the end. A row that is missing cannot be: in an algorithm that works in pulses nothing is late \
+         or lost,\n\
+         and only the oracle detector suspects. What an agreement must withstand are crashes, also in the \
+         midst of a\n\
          pulse, and traitors: these tell each general `attack`, `retreat` or nothing, and every\n\
          combination is tried. The errata of the notes are on [a page of their own](errata.md).\n"
     );
@@ -259,10 +272,14 @@ fn page(rows: &[GuaranteeRow]) -> String {
         }
     }
     page.push_str(
-        "\n## Exhibits that fail\n\nEvery example run of the notes in which something goes wrong, found without a script. Each run is \
-         a shortest one,\n`--trace` keeps it, `habemus run --replay` repeats it, and `--scenario` makes a scenario of it. The notes' seven \
-         coordinators of\nwhich one forgets are shown with three here; the checker finds two inside with all seven, too: `habemus check\n\
-         exhibits/s4-quorum-amnesia.toml --property EM1` takes 20 steps, 76,657,876 states, 7.3 GB and some minutes.\n",
+        "\n## Exhibits that fail\n\nEvery example run of the notes in which something goes wrong, found \
+            without a script. Each run is \
+         a shortest one,\n`--trace` keeps it, `habemus run --replay` repeats it, and `--scenario` makes a \
+         scenario of it. The notes' seven \
+         coordinators of\nwhich one forgets are shown with three here; the checker finds two inside with all \
+         seven, too: `habemus check\n\
+         exhibits/s4-quorum-amnesia.toml --property EM1` takes 20 steps, 76,657,876 states, 7.3 GB and some \
+         minutes.\n",
     );
     for &(exhibit, algorithm, variant, faults, property) in EXHIBITS {
         let link = format!("Exhibit: [{exhibit}](../exhibits/{exhibit}.toml). ");
@@ -307,7 +324,8 @@ fn picture(
     };
     let _ = write!(
         page,
-        "\n### {algorithm}{name}: {property} is broken after {steps} steps\n\n{link}`{} --property {property}`\n\n```\n{}\n```\n",
+        "\n### {algorithm}{name}: {property} is broken after {steps} steps\n\n{link}`{} --property \
+            {property}`\n\n```\n{}\n```\n",
         model.command(),
         text.trim_end()
     );

@@ -62,8 +62,8 @@ fn every_algorithm_has_the_same_verdicts_with_and_without() {
     assert!(smaller >= 10, "only {smaller} models became smaller");
 }
 
-/// A leader of a majority goes on for ever, and lacks nothing: where nobody lacks anything for ever, it is enough to
-/// look at the chosen runs.
+/// A leader of a majority goes on for ever, and lacks nothing: where nobody lacks anything for ever, it is
+/// enough to look at the chosen runs.
 #[test]
 fn a_cycle_in_which_nothing_is_lacking_is_no_reason_to_explore_everything() {
     let small = |reduction: bool| {
@@ -273,7 +273,8 @@ fn random_protocols_have_the_same_verdicts_with_and_without() {
         let rules = Rules::drawn(&mut dice);
         let links = links(&mut dice);
         let order = if dice.below(2) == 0 { DeliveryOrder::Fifo } else { DeliveryOrder::Any };
-        // Where nobody is better suited than others, and everybody is linked with everybody, all are interchangeable.
+        // Where nobody is better suited than others, and everybody is linked with everybody, all are
+        // interchangeable.
         let preference = (dice.below(2) == 0).then(|| vec![1, 2, 3]);
         let run = |(reduction, symmetry)| {
             let ids: Vec<Id> = (1..=3).map(Id).collect();

@@ -254,7 +254,8 @@ enum Pace {
     StopsAt(u32),
 }
 
-/// Attempts of the quorum, and reigns of the elected coordinator, on models that end without the renaming, too.
+/// Attempts of the quorum, and reigns of the elected coordinator, on models that end without the renaming,
+/// too.
 #[test]
 fn locks_whose_attempts_and_reigns_are_renamed_keep_and_break_the_same() {
     let all = |setting: &mut Setting| {

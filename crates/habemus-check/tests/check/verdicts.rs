@@ -1,5 +1,5 @@
-//! What a verdict says: of promises inside and outside their model, of elections that nobody started, of an oracle that
-//! tells the truth.
+//! What a verdict says: of promises inside and outside their model, of elections that nobody started, of an
+//! oracle that tells the truth.
 
 use habemus_check::{CheckVerdict, Timers};
 
@@ -20,7 +20,8 @@ fn an_election_that_nobody_started_breaks_nothing() {
     }
 }
 
-/// Who is back is not suspected: a lock that relies on that lets nobody in beside a holder that came back in time.
+/// Who is back is not suspected: a lock that relies on that lets nobody in beside a holder that came back in
+/// time.
 #[test]
 fn the_oracle_never_suspects_a_process_that_has_recovered() {
     let ring = model("token-ring", 2).property("EM1").with(|setting| {
@@ -31,7 +32,8 @@ fn the_oracle_never_suspects_a_process_that_has_recovered() {
     assert_eq!(line.verdict, CheckVerdict::Holds, "{:?}", line.explanation);
 }
 
-/// While a request is on its way nobody can be blamed for entering; once it is known, each other enters once at most.
+/// While a request is on its way nobody can be blamed for entering; once it is known, each other enters once
+/// at most.
 #[test]
 fn nobody_who_knows_of_a_request_overtakes_it_twice_at_the_coordinator() {
     let coordinator = model("coordinator", 2).property("bounded-waiting").with(|setting| {
@@ -55,7 +57,8 @@ fn a_deadlock_is_told_from_starvation() {
             "{property}"
         );
     }
-    // Whoever waits for one that has crashed inside starves; but the holder's crash is no deadlock of the others' making.
+    // Whoever waits for one that has crashed inside starves; but the holder's crash is no deadlock of the
+    // others' making.
     let report = model("coordinator", 3)
         .with(|setting| {
             setting.properties = habemus_check::Properties::All;

@@ -17,7 +17,8 @@ const USUAL_PROCESSES: u64 = 5;
 
 /// What to run, and under which circumstances.
 #[derive(Args, Debug, Clone)]
-#[command(mut_arg("processes", |arg| arg.help("How many processes; their identifiers are 1 to N [default: 5]")))]
+#[command(mut_arg("processes", |arg| arg.help("How many processes; their identifiers are 1 to N [default: \
+    5]")))]
 pub(crate) struct RunFlags {
     #[command(flatten)]
     subject: SubjectFlags,
@@ -135,9 +136,9 @@ impl RunFlags {
     }
 }
 
-/// Whether its processes are told to begin, if nothing else is said: not the clients of a lock, which have a rhythm of
-/// their own, and not those that begin by themselves. If these were told all at once, every run would begin with a
-/// split vote.
+/// Whether its processes are told to begin, if nothing else is said: not the clients of a lock, which have a
+/// rhythm of their own, and not those that begin by themselves. If these were told all at once, every run
+/// would begin with a split vote.
 fn is_asked(scenario: &Scenario) -> bool {
     let built = habemus_report::request(scenario).ok().and_then(|request| catalogue::build(&request).ok());
     let begins_alone = built.and_then(|chosen| chosen.accept(BeginsAlone).ok());

@@ -33,12 +33,14 @@ use crate::{Outcome, interrupt, output, show};
   habemus check anonymous-ring --property uniqueness --lab
   habemus run --replay split.jsonl
   habemus run split.toml --draw text")]
-#[command(mut_arg("processes", |arg| arg.help("How many processes; their identifiers are 1 to N [default: 3]")))]
+#[command(mut_arg("processes", |arg| arg.help("How many processes; their identifiers are 1 to N [default: \
+    3]")))]
 pub(crate) struct Check {
     #[command(flatten)]
     subject: SubjectFlags,
 
-    /// Who starts an election or proposes: 17,3, all, none, any: every choice of at least one, or one, whichever.
+    /// Who starts an election or proposes: 17,3, all, none, any: every choice of at least one, or one,
+    /// whichever.
     #[arg(long, value_name = "IDS|all|none|any|one", help_heading = "Circumstances")]
     start: Option<String>,
     /// How often each client enters a lock, or any: as often as it likes [default: 1].
@@ -53,12 +55,12 @@ pub(crate) struct Check {
     /// When timers run out [default: as the algorithm assumes].
     #[arg(long, value_enum, help_heading = "Circumstances")]
     timers: Option<TimersArg>,
-    /// With timed timers, by how much a clock may run fast or slow, all the time or now and then [default: 1%; of a
-    /// scenario file: as much as its script lets one].
+    /// With timed timers, by how much a clock may run fast or slow, all the time or now and then [default:
+    /// 1%; of a scenario file: as much as its script lets one].
     #[arg(long, value_name = "PERCENT", help_heading = "Circumstances")]
     drift: Option<String>,
-    /// With timed timers, how long a message takes, at least and at most: 1ms..10ms, or 0ms: no time [default: as the
-    /// network says].
+    /// With timed timers, how long a message takes, at least and at most: 1ms..10ms, or 0ms: no time
+    /// [default: as the network says].
     #[arg(long, value_name = "DURATION", help_heading = "Circumstances")]
     delay: Option<String>,
 
@@ -116,14 +118,15 @@ pub(crate) struct Check {
     /// Count the states once more without each reduction, and with none.
     #[arg(long, help_heading = "Exploration")]
     counts: bool,
-    /// How many threads explore [default: as many as there are cores]; with several, another counterexample of
-    /// the same length may be told each time if there are more than a million states.
+    /// How many threads explore [default: as many as there are cores]; with several, another counterexample
+    /// of the same length may be told each time if there are more than a million states.
     #[arg(long, value_name = "T", help_heading = "Exploration")]
     threads: Option<usize>,
     /// Stop when the program takes so much memory: 8G, 500M [default: four fifths of what is free].
     #[arg(long, value_name = "SIZE", help_heading = "Exploration")]
     memory: Option<String>,
-    /// Let states go to files in this directory when half of the memory is full, instead of stopping; it takes longer.
+    /// Let states go to files in this directory when half of the memory is full, instead of stopping; it
+    /// takes longer.
     #[arg(long, value_name = "DIR", help_heading = "Exploration")]
     spill: Option<PathBuf>,
     /// Stop after so many steps from the beginning.
@@ -139,7 +142,8 @@ pub(crate) struct Check {
     /// Write it to a file as a scenario that the simulator plays, in which a script calls every event.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     scenario: Option<PathBuf>,
-    /// Write what another program needs to recompute the counts and verdicts, nothing left out, as JSON lines.
+    /// Write what another program needs to recompute the counts and verdicts, nothing left out, as JSON
+    /// lines.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     certificate: Option<PathBuf>,
     /// Draw a run that breaks a property [default: text].
@@ -172,7 +176,8 @@ enum TimersArg {
     MessagesFirst,
     /// The same, but whoever is inside a lock may stay while time passes.
     LateClients,
-    /// When their time has come, by clocks that drift; messages take their time, and clients as long as they like.
+    /// When their time has come, by clocks that drift; messages take their time, and clients as long as they
+    /// like.
     Timed,
 }
 
@@ -368,7 +373,8 @@ pub(crate) fn show_in_lab(lab: &LabFlag, replay: &Replay, place: Where) -> Resul
     match replay.scenario() {
         Some(scenario) => lab.show(&scenario, place)?,
         None if lab.is_given() => {
-            let why = "this run goes round in a cycle for ever, and no link can hold it: --trace FILE keeps the run, \
+            let why = "this run goes round in a cycle for ever, and no link can hold it: --trace FILE keeps \
+                the run, \
                        and the lab opens the file when it is dropped on its page.";
             anstream::eprint!("{}", show::wrap("note: ", why, 80));
         }
@@ -380,7 +386,8 @@ pub(crate) fn show_in_lab(lab: &LabFlag, replay: &Replay, place: Where) -> Resul
 /// Writes a repeated run as a scenario.
 pub(crate) fn write_scenario(path: &Path, replay: &Replay) -> Result<(), CliError> {
     let Some(scenario) = replay.scenario() else {
-        let why = "this run goes round in a cycle for ever, and a script has an end: no scenario was written. \
+        let why = "this run goes round in a cycle for ever, and a script has an end: no scenario was \
+            written. \
                    --trace FILE keeps the run, and habemus run --replay FILE repeats it.";
         anstream::eprint!("{}", show::wrap("note: ", why, 80));
         return Ok(());

@@ -17,7 +17,8 @@ use crate::{Outcome, interrupt, output, show};
   habemus compare chang-roberts hirschberg-sinclair -n 64 --latency 1ms..10ms
   habemus compare ricart-agrawala maekawa -n 9 --entries 5
   habemus compare bully majority -n 5 --crash 5@200ms --detector oracle")]
-#[command(mut_arg("what", |what| what.index(1).value_name("ALGORITHM").help("An algorithm of the catalogue")))]
+#[command(mut_arg("what", |what| what.index(1).value_name("ALGORITHM").help("An algorithm of the \
+    catalogue")))]
 pub(crate) struct Compare {
     #[command(flatten)]
     flags: RunFlags,

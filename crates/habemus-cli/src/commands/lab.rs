@@ -73,7 +73,8 @@ impl Lab {
         service::become_program("habemus-lab-build", &arguments).map_err(|_| {
             CliError::help(
                 "the lab's page is not installed",
-                "`./habemus lab` in the project's directory builds it; `habemus lab --page DIR` shows one that \
+                "`./habemus lab` in the project's directory builds it; `habemus lab --page DIR` shows one \
+                    that \
                  was written by `./habemus lab --export DIR`",
             )
         })

@@ -215,7 +215,10 @@ fn in_full(entry: &Entry) -> String {
 fn as_json(entry: &Entry) -> serde_json::Value {
     let options = entry.all_options().map(|option| {
         json!({
-            "name": option.name, "values": option.values.to_string(), "default": option.default, "help": option.help,
+            "name": option.name,
+            "values": option.values.to_string(),
+            "default": option.default,
+            "help": option.help,
         })
     });
     json!({

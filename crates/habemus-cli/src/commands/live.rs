@@ -1,7 +1,9 @@
-//! Real nodes in the lab: the page, what the nodes record as it happens, and the console's words from the page.
+//! Real nodes in the lab: the page, what the nodes record as it happens, and the console's words from the
+//! page.
 //!
-//! It listens on the loopback only, and whoever asks for records or says something must know a token, which is drawn
-//! at random and stands in the link. Nothing else on the machine can guess it, and no other page can read it.
+//! It listens on the loopback only, and whoever asks for records or says something must know a token, which
+//! is drawn at random and stands in the link. Nothing else on the machine can guess it, and no other page can
+//! read it.
 
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +18,8 @@ use tokio::time::Instant;
 
 use crate::error::CliError;
 
-/// The records of the last moment may still change places: a node's file is read a little later than it is written.
+/// The records of the last moment may still change places: a node's file is read a little later than it is
+/// written.
 const HORIZON: Duration = Duration::from_millis(300);
 /// No line of a request is longer, nor are there more of them, nor is more said at once.
 const MAX_LINE: u64 = 8192;
@@ -166,9 +169,11 @@ impl Served {
         }
     }
 
-    /// Records as they come, each an event; where an earlier one has changed, all of them after a word that says so.
+    /// Records as they come, each an event; where an earlier one has changed, all of them after a word that
+    /// says so.
     async fn stream(&self, writer: &mut (impl AsyncWriteExt + Unpin)) -> std::io::Result<()> {
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n";
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: \
+            no-store\r\nConnection: close\r\n\r\n";
         writer.write_all(head.as_bytes()).await?;
         let mut changed = self.changed.subscribe();
         let (mut edition, mut sent) = (0, 0);
@@ -197,7 +202,8 @@ impl Served {
         };
         let head = format!(
             "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-cache\r\n\
-             Content-Security-Policy: {POLICY}\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
+             Content-Security-Policy: {POLICY}\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: \
+             no-referrer\r\n\
              Connection: close\r\n\r\n",
             body.len()
         );

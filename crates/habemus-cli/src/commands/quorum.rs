@@ -74,7 +74,8 @@ pub(crate) struct QuorumReport {
     pub(crate) by_asking_all: Tried,
     /// The same, tried by running the protocol itself.
     pub(crate) protocol_contended: Tried,
-    /// For one that asks everybody, if nobody else had asked when the first did; tried by running the protocol itself.
+    /// For one that asks everybody, if nobody else had asked when the first did; tried by running the
+    /// protocol itself.
     pub(crate) uncontended: Tried,
     /// How often the protocol itself was run.
     pub(crate) protocol_runs: u64,
@@ -230,7 +231,8 @@ impl Quorum {
 
     /// Tries it; gives also how often it should have been tried.
     fn sample(&self, quorum: &ForgetfulQuorum) -> (habemus_sim::Sampled, u64) {
-        // A trial takes as long as there are coordinators that forget; a quick answer is worth more than digits.
+        // A trial takes as long as there are coordinators that forget; a quick answer is worth more than
+        // digits.
         let effort = 1.0 + quorum.quorum() as f64 * quorum.forgets().to_f64();
         let samples = self.samples.unwrap_or((2e8 / effort).min(1e6) as u64);
         let control = Arc::new(Control { stop: interrupt::flag(), ..Control::default() });

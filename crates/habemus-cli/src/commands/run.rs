@@ -30,9 +30,9 @@ pub(crate) struct Run {
     flags: RunFlags,
     /// Repeat a recorded run with the processes themselves, and judge it again.
     ///
-    /// The file is what `habemus check --trace FILE` or `habemus run --trace FILE` wrote. It says itself which
-    /// algorithm it is a run of; another one can be named, to see whether it behaves in the same way. A run that
-    /// the processes would not make is refused.
+    /// The file is what `habemus check --trace FILE` or `habemus run --trace FILE` wrote. It says itself
+    /// which algorithm it is a run of; another one can be named, to see whether it behaves in the same way. A
+    /// run that the processes would not make is refused.
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     replay: Option<PathBuf>,
     /// Write a repeated run to a file, as a scenario in which a script calls every event.

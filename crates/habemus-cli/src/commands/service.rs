@@ -52,7 +52,8 @@ impl External {
 pub(crate) fn become_program(program: &str, arguments: &[OsString]) -> Result<Outcome, CliError> {
     let error = Command::new(find(program)).args(arguments).exec();
     Err(CliError::new(format!(
-        "cannot run {program}: {error}. It is a program of its own, and belongs beside this one or on the PATH; \
+        "cannot run {program}: {error}. It is a program of its own, and belongs beside this one or on the \
+            PATH; \
          `./habemus` in the project's directory builds it when it is first wanted"
     )))
 }

@@ -36,7 +36,8 @@ pub(crate) struct Sweep {
     /// All faults of the model of the algorithm, or of every algorithm if none is named.
     #[arg(long, help_heading = "Sweep")]
     #[arg(conflicts_with_all = ["SystemFlags", "OptionFlags", "ScriptFlags", "NetworkFlags", "RandomFlags"])]
-    #[arg(conflicts_with_all = ["ClientFlags", "processes", "start", "until", "time_limit", "within", "event_limit"])]
+    #[arg(conflicts_with_all = ["ClientFlags", "processes", "start"])]
+    #[arg(conflicts_with_all = ["until", "time_limit", "within", "event_limit"])]
     all: bool,
     /// How many seeds; with --all: for each algorithm.
     #[arg(

@@ -155,7 +155,8 @@ impl Timeout {
                 Ok(latency) => Ok(from_latency(&latency)),
                 Err(error) => Err(CliError::help(
                     format!("--delays: there is no file '{text}', and as a latency: {error}"),
-                    "give a file with a delay such as 12.5ms on each line, or a latency such as 'exponential 5ms'",
+                    "give a file with a delay such as 12.5ms on each line, or a latency such as 'exponential \
+                        5ms'",
                 )),
             },
         }

@@ -16,11 +16,15 @@ pub(crate) const ERRATA: &[Erratum] = &[
         title: "The asynchronous capture elects two leaders",
         notes: "S2, A_Elect_Leader_C",
         says: "p_owner_id = nil; […] if (level, p_owner_id) < (level_j, id_j) then […] Envie ack para n_j",
-        wrong: "A candidate starts without an owner, so whoever asks captures it, and what it sent before still counts. \
-                Two candidates that ask each other both answer ack, and both count the answer: two leaders, already \
+        wrong: "A candidate starts without an owner, so whoever asks captures it, and what it sent before \
+            still counts. \
+                Two candidates that ask each other both answer ack, and both count the answer: two leaders, \
+                already \
                 with two processes.",
-        cure: "A candidate owns itself from the beginning; an ack counts only for one that is still a candidate; a \
-               captured candidate sets its owner; a process without an owner gives itself at once; the first capture is \
+        cure: "A candidate owns itself from the beginning; an ack counts only for one that is still a \
+            candidate; a \
+               captured candidate sets its owner; a process without an owner gives itself at once; the first \
+               capture is \
                noted, too. With these five corrections every interleaving elects exactly one leader.",
         evidence: &[Evidence::Refuted {
             literal: &Case {
@@ -48,17 +52,26 @@ pub(crate) const ERRATA: &[Erratum] = &[
         name: "capture-async-cost",
         title: "The bound on captures is not proved, and not for one candidate",
         notes: "S2, Corolário 5.4",
-        says: "envolve no máximo 2n⌊log n⌋ + n tentativas de capturas por candidato […] o número total de capturas do algoritmo \
+        says: "envolve no máximo 2n⌊log n⌋ + n tentativas de capturas por candidato […] o número total de \
+            capturas do algoritmo \
                é n + Σ_{k=1}^{⌈log n⌉} ⌊n/2^k − 1⌋ · 2^k ≤ n + Σ_{k=1}^{⌊log n⌋} (n/2^{k−1} · 2^k)",
-        wrong: "The proof counts the captures of all candidates, and not of one. Its first sum has ⌊n/2^k − 1⌋ for Theorem 5.3's \
-                ⌊n/(2^k − 1)⌋, and ends at ⌈log n⌉ where the second ends at ⌊log n⌋: the inequality as printed \
-                does not follow. And the theorem counts the candidates of one moment, the sum those of the whole run: who \
-                has given up leaves its processes to whoever comes next, so many candidates can reach a level one after the \
-                other. With 110 processes 46 capture the same 31 and are refused by one that has as many: 1,504 attempts, \
+        wrong: "The proof counts the captures of all candidates, and not of one. Its first sum has ⌊n/2^k − \
+            1⌋ for Theorem 5.3's \
+                ⌊n/(2^k − 1)⌋, and ends at ⌈log n⌉ where the second ends at ⌊log n⌋: the inequality as \
+                printed \
+                does not follow. And the theorem counts the candidates of one moment, the sum those of the \
+                whole run: who \
+                has given up leaves its processes to whoever comes next, so many candidates can reach a \
+                level one after the \
+                other. With 110 processes 46 capture the same 31 and are refused by one that has as many: \
+                1,504 attempts, \
                 where 1,430 are allowed (test a_run_can_have_more_attempts_than_corollary_5_4_allows).",
-        cure: "One that has given up would have to refuse, as before, whoever is weaker than it was. Then no process is owned by \
-               two candidates at the moments at which they reach a level, the theorem holds for the whole run, and so does the \
-               bound, for all candidates together. The listing is left as it is here: with neighbours in a fixed order \
+        cure: "One that has given up would have to refuse, as before, whoever is weaker than it was. Then no \
+            process is owned by \
+               two candidates at the moments at which they reach a level, the theorem holds for the whole \
+               run, and so does the \
+               bound, for all candidates together. The listing is left as it is here: with neighbours in a \
+               fixed order \
                no run that was measured has come near the bound.",
         evidence: &[Evidence::Computed {
             command: "habemus run exhibits/s2-capture-async-16.toml",
@@ -70,7 +83,8 @@ pub(crate) const ERRATA: &[Erratum] = &[
         name: "capture-sync-cost",
         title: "The bound on synchronous captures is printed as a negative number",
         notes: "S2, Corolário 5.2",
-        says: "o número total de capturas é no máximo n + Σ_{k=1}^{⌈log n⌉−1} ⌊n/2^{k−1}⌋ · 2^k ≤ n + 2n(⌈log n⌉ − 1) \
+        says: "o número total de capturas é no máximo n + Σ_{k=1}^{⌈log n⌉−1} ⌊n/2^{k−1}⌋ · 2^k ≤ n + \
+            2n(⌈log n⌉ − 1) \
                = 2n(⌈log n⌉ − n)",
         wrong: "The last line has the n inside the brackets: it is below 0 for every n > 2.",
         cure: "n + 2n(⌈log n⌉ − 1) = 2n⌈log n⌉ − n, as the corollary itself says.",
@@ -84,10 +98,13 @@ pub(crate) const ERRATA: &[Erratum] = &[
         name: "yo-yo-pruning",
         title: "Yo-Yo never ends",
         notes: "S4, Algoritmo do YoYo",
-        says: "Quando p receber S ou N em todas as suas arestas de saída: se recebeu apenas S, executa fase 2 novamente",
-        wrong: "The last source cannot tell that it is alone. It hears only YES, sends its identifier down again, and so \
+        says: "Quando p receber S ou N em todas as suas arestas de saída: se recebeu apenas S, executa fase \
+            2 novamente",
+        wrong: "The last source cannot tell that it is alone. It hears only YES, sends its identifier down \
+            again, and so \
                 on for ever: nobody is ever elected.",
-        cure: "Pruning (Santoro): a sink with a single in-edge leaves, and of several in-edges that brought the same all \
+        cure: "Pruning (Santoro): a sink with a single in-edge leaves, and of several in-edges that brought \
+            the same all \
                but one are struck out. A source without edges is the leader.",
         evidence: &[Evidence::Refuted {
             literal: &Case {
@@ -116,7 +133,8 @@ pub(crate) const ERRATA: &[Erratum] = &[
         title: "In Yo-Yo one YES outvotes a NO",
         notes: "S4, Algoritmo do YoYo",
         says: "Se recebeu algum S, envia S para vizinhos de onde recebeu m",
-        wrong: "No property is broken: the lowest still wins. But a source that a NO should have felled can remain one \
+        wrong: "No property is broken: the lowest still wins. But a source that a NO should have felled can \
+            remain one \
                 for a further iteration, so the election takes more iterations and more messages.",
         cure: "An internal process answers YES only if it heard nothing but YES.",
         evidence: &[Evidence::Measured {
@@ -129,12 +147,17 @@ pub(crate) const ERRATA: &[Erratum] = &[
         name: "franklin",
         title: "Franklin's election hangs, and its losers cost a round each",
         notes: "S4, Algoritmo de Franklin",
-        says: "Quando p recebe e e d […] Se max(q, r) > p: Ativo ← 0; envia mensagem −p à direita e à esquerda",
-        wrong: "A process acts when it has heard both sides, so next to a lone initiator everybody waits for ever. Who turns \
-                passive sends −p, which the next active process takes for a neighbour that it beats, and plays another \
-                round. And nobody but the winner learns the result. (That the inputs are called e, d and then q, r is a \
+        says: "Quando p recebe e e d […] Se max(q, r) > p: Ativo ← 0; envia mensagem −p à direita e à \
+            esquerda",
+        wrong: "A process acts when it has heard both sides, so next to a lone initiator everybody waits for \
+            ever. Who turns \
+                passive sends −p, which the next active process takes for a neighbour that it beats, and \
+                plays another \
+                round. And nobody but the winner learns the result. (That the inputs are called e, d and \
+                then q, r is a \
                 slip of the pen.)",
-        cure: "A sleeping process wakes on its first message; nothing is sent on turning passive; the winner announces \
+        cure: "A sleeping process wakes on its first message; nothing is sent on turning passive; the winner \
+            announces \
                itself.",
         evidence: &[
             Evidence::Refuted {
@@ -169,11 +192,15 @@ pub(crate) const ERRATA: &[Erratum] = &[
         name: "franklin-cost",
         title: "Franklin's cost argument proves nothing",
         notes: "S4, Algoritmo de Franklin",
-        says: "Na primeira fase, cada processo ativo leva a 4 mensagens […] Na segunda fase, cada processo ativo leva a 8 \
+        says: "Na primeira fase, cada processo ativo leva a 4 mensagens […] Na segunda fase, cada processo \
+            ativo leva a 8 \
                mensagens […] Logo, temos 8n × n/2, O(n)",
-        wrong: "8n × n/2 is 4n², and not O(n). An active process causes 2 messages in the first phase, one to each side, and \
-                passive ones pass them on: whoever is active, each link carries one message each way in each phase.",
-        cure: "So a phase costs 2n messages at most, there are ⌊log₂ n⌋ + 1 of them, and n announce the winner. The conclusion, \
+        wrong: "8n × n/2 is 4n², and not O(n). An active process causes 2 messages in the first phase, one \
+            to each side, and \
+                passive ones pass them on: whoever is active, each link carries one message each way in each \
+                phase.",
+        cure: "So a phase costs 2n messages at most, there are ⌊log₂ n⌋ + 1 of them, and n announce the \
+            winner. The conclusion, \
                O(n log n), is right.",
         evidence: &[Evidence::Computed {
             command: "habemus run franklin --processes 64",
@@ -186,8 +213,10 @@ pub(crate) const ERRATA: &[Erratum] = &[
         title: "Anel 2 tells nobody",
         notes: "S4, Algoritmo do Anel 2",
         says: "Se p ∈ l: escolhe menor id em l como líder",
-        wrong: "The list ends at the process that finds itself on it, and no rule says who leads to anybody else. With one \
-                initiator the others never learn that there is a leader, and the leader does not know that it leads.",
+        wrong: "The list ends at the process that finds itself on it, and no rule says who leads to anybody \
+            else. With one \
+                initiator the others never learn that there is a leader, and the leader does not know that \
+                it leads.",
         cure: "S0's COORDINATOR goes round the ring, or to all.",
         evidence: &[Evidence::Refuted {
             literal: &Case {
@@ -215,9 +244,11 @@ pub(crate) const ERRATA: &[Erratum] = &[
         name: "yo-yo-cut",
         title: "Yo-Yo with a cut link elects nobody, and not two",
         notes: "S4, Algoritmo do YoYo",
-        says: "Suponha que o canal de comunicação entre os processos 2 e 10 pare de funcionar. […] neste caso levará a duas \
+        says: "Suponha que o canal de comunicação entre os processos 2 e 10 pare de funcionar. […] neste \
+            caso levará a duas \
                eleições concorrentes acontecerem e, consequentemente, a dois líderes sendo eleitos",
-        wrong: "By the listing 2 and 10 wait for an answer on the link between them, for ever, and both parts wait with them.",
+        wrong: "By the listing 2 and 10 wait for an answer on the link between them, for ever, and both \
+            parts wait with them.",
         cure: "Two leaders come only if each part takes the silence for a broken link and goes on without it \
                (`hello-timeout`, exhibit s4-yo-yo-cut).",
         evidence: &[Evidence::Played {
@@ -230,9 +261,11 @@ pub(crate) const ERRATA: &[Erratum] = &[
         title: "A late release frees what somebody else holds",
         notes: "S4, Coordenador",
         says: "Ao receber uma liberação, marca o recurso como livre",
-        wrong: "Rule 3 does not ask whose release it is. With the timeout of the next section, the release of a holder that \
+        wrong: "Rule 3 does not ask whose release it is. With the timeout of the next section, the release \
+            of a holder that \
                 was slow comes when another one is inside, and lets a third in.",
-        cure: "A release names the grant that it ends, and one that ends nothing is ignored. That the slow holder and the \
+        cure: "A release names the grant that it ends, and one that ends nothing is ignored. That the slow \
+            holder and the \
                next are inside together is the timeout's fault, and remains.",
         evidence: &[Evidence::Played {
             file: "exhibits/s4-late-release.toml",
@@ -244,8 +277,10 @@ pub(crate) const ERRATA: &[Erratum] = &[
         title: "The bully that said OK does nothing",
         notes: "S4, Algoritmo do Brigão",
         says: "Quando p recebe (ELEICAO, q), q < p: envia (OK, q)",
-        wrong: "The receiver of ELEICAO only answers; no rule makes it run itself. Whoever got the OK has stopped its timer \
-                and waits, and no rule makes it start over, not even if the one that answered dies. The election hangs \
+        wrong: "The receiver of ELEICAO only answers; no rule makes it run itself. Whoever got the OK has \
+            stopped its timer \
+                and waits, and no rule makes it start over, not even if the one that answered dies. The \
+                election hangs \
                 after three steps.",
         cure: "Who answers OK starts an election of its own, and who got OK starts over if no COORD comes.",
         evidence: &[Evidence::Refuted {
@@ -274,10 +309,13 @@ pub(crate) const ERRATA: &[Erratum] = &[
         name: "chang-roberts",
         title: "Nobody but the winner of Chang–Roberts learns the result",
         notes: "S4, Algoritmo de Chang e Robert",
-        says: "Se p = q: p se declara líder (\"os outros não necessariamente ficam sabendo disso\", says the exercise)",
-        wrong: "The election ends with one leader that no other process knows of. Besides, only those that start compete: \
+        says: "Se p = q: p se declara líder (\"os outros não necessariamente ficam sabendo disso\", says the \
+            exercise)",
+        wrong: "The election ends with one leader that no other process knows of. Besides, only those that \
+            start compete: \
                 a better process that is asleep throws the message away, and nobody wins.",
-        cure: "S1's ELECTED round tells everybody, and a process takes part as soon as it hears of the election.",
+        cure: "S1's ELECTED round tells everybody, and a process takes part as soon as it hears of the \
+            election.",
         evidence: &[Evidence::Refuted {
             literal: &Case {
                 algorithm: "chang-roberts",
@@ -304,11 +342,16 @@ pub(crate) const ERRATA: &[Erratum] = &[
         name: "omega",
         title: "By the letter of the slides everybody chooses once and never again",
         notes: "S3, O Algoritmo Eleição de Líder",
-        says: "Upon IntervaloHeartbeats: NovoLíder ← Selecciona(Candidatos); […] send(heartbeat, encarnação); Candidatos ← Φ;",
-        wrong: "The timer is started by Init and by Recovery, and not when it has run out: after the first interval nothing \
-                happens any more, and who follows a leader that crashes follows it for ever. Besides, the first leader is \
-                process 0, which may not exist, and a heartbeat of an earlier incarnation that arrives late counts again.",
-        cure: "The timer is started again at the end of each interval, before the first one is over there is no leader, and \
+        says: "Upon IntervaloHeartbeats: NovoLíder ← Selecciona(Candidatos); […] send(heartbeat, \
+            encarnação); Candidatos ← Φ;",
+        wrong: "The timer is started by Init and by Recovery, and not when it has run out: after the first \
+            interval nothing \
+                happens any more, and who follows a leader that crashes follows it for ever. Besides, the \
+                first leader is \
+                process 0, which may not exist, and a heartbeat of an earlier incarnation that arrives late \
+                counts again.",
+        cure: "The timer is started again at the end of each interval, before the first one is over there is \
+            no leader, and \
                of several incarnations the latest counts.",
         evidence: &[Evidence::Refuted {
             literal: &Case {
@@ -338,12 +381,17 @@ pub(crate) const ERRATA: &[Erratum] = &[
         notes: "S4, Quórum",
         says: "qual a probabilidade P_v de que os k processos na interseção sejam reiniciados […] \
                P_v = Σ_{k=2m−n}^{n} C(m,k) P^k (1−P)^{m−k}",
-        wrong: "C(m,k) is 0 beyond m, so the sum ends at m and not at n. And it is the probability that some 2m−n of the m \
-                coordinators forget, which is what lets a participant in that asks everybody; that a given intersection of \
-                2m−n forgets has the probability P^(2m−n). Before that, what is said of exactly one coordinator and of k of them lacks \
-                the factors n and C(n,k): it is true of one who is named, and of k who are. Nothing is wrong with the conclusion: \
+        wrong: "C(m,k) is 0 beyond m, so the sum ends at m and not at n. And it is the probability that some \
+            2m−n of the m \
+                coordinators forget, which is what lets a participant in that asks everybody; that a given \
+                intersection of \
+                2m−n forgets has the probability P^(2m−n). Before that, what is said of exactly one \
+                coordinator and of k of them lacks \
+                the factors n and C(n,k): it is true of one who is named, and of k who are. Nothing is wrong \
+                with the conclusion: \
                 both are far below 10⁻⁴⁰.",
-        cure: "Both figures are given, and a third one for a quorum drawn at random; trials by chance agree with them.",
+        cure: "Both figures are given, and a third one for a quorum drawn at random; trials by chance agree \
+            with them.",
         evidence: &[Evidence::Computed {
             command: "habemus quorum --coordinators 32 --quorum 24 --failure 1e-4",
             unit: "probability",

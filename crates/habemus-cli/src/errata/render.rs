@@ -54,10 +54,14 @@ pub(crate) fn page(handle: &CheckHandle) -> Result<String, CliError> {
     let mut page = "# Errata of the lecture notes\n\n".to_owned();
     page.push_str(&wrap(
         "",
-        "Where the notes' own listings are wrong or silent. Each literal version is kept as a variant beside the \
-         corrected one, and what is said here is shown each time that this page is made: by the model checker with a \
-         shortest run, or, where nothing is violated, by what was measured. `habemus errata` shows one of them, \
-         `habemus errata --page` makes this page, and a test compares the two. [Properties](properties.md) says what E1 or \
+        "Where the notes' own listings are wrong or silent. Each literal version is kept as a variant beside \
+            the \
+         corrected one, and what is said here is shown each time that this page is made: by the model \
+         checker with a \
+         shortest run, or, where nothing is violated, by what was measured. `habemus errata` shows one of \
+         them, \
+         `habemus errata --page` makes this page, and a test compares the two. [Properties](properties.md) \
+         says what E1 or \
          EM1 means, and who wrote the notes.",
         PAGE,
     ));

@@ -101,7 +101,8 @@ fn remarks(request: &QualityRequest, measured: &[Quality]) -> String {
     }
     let missed: u64 = measured.iter().map(|quality| quality.undetected).sum();
     if missed > 0 {
-        words += " Missed are crashes that a process had not noticed when the run ended or the crashed one came back.";
+        words += " Missed are crashes that a process had not noticed when the run ended or the crashed one \
+            came back.";
     }
     let silent = measured.iter().filter(|quality| quality.runs < request.seeds);
     for quality in silent {

@@ -36,9 +36,12 @@ pub(crate) fn guarantees(rows: &[GuaranteeRow], different: &[String], broken: &[
         text.push_str(&wrap(&head, &cells.join("  "), WIDTH));
     }
     text.push('\n');
-    let legend = "✓ proved, once if only for one entry each, ✗ refuted in so many steps, ≤ if a shorter run may do, ? open, \
-                  – does not apply. ! in front: promised here, and refuted. In brackets: not promised under these \
-                  faults, which are outside the algorithm's model, or under none. Else it is promised. Then the \
+    let legend = "✓ proved, once if only for one entry each, ✗ refuted in so many steps, ≤ if a shorter run \
+        may do, ? open, \
+                  – does not apply. ! in front: promised here, and refuted. In brackets: not promised under \
+                  these \
+                  faults, which are outside the algorithm's model, or under none. Else it is promised. Then \
+                  the \
                   number of states, + if there are more.";
     text.push_str(&wrap("", legend, WIDTH));
     let problems = broken.iter().cloned();

@@ -11,8 +11,8 @@ pub(super) const BOTTOM: f64 = 390.0;
 /// How many letters fit below the title.
 const LINE: usize = 118;
 
-/// Colours by name, not through variables, which converters and older viewers do not know; the same as in space-time
-/// diagrams.
+/// Colours by name, not through variables, which converters and older viewers do not know; the same as in
+/// space-time diagrams.
 const STYLE: &str = r#"<style>
 .habemus{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue","Noto Sans","Liberation Sans",Arial,sans-serif;font-size:12px}
 .habemus .ground{fill:#fff}
@@ -60,7 +60,8 @@ impl Plot {
         let svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"habemus\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
              width=\"{WIDTH}\" height=\"{HEIGHT}\" role=\"img\">\n<title>{}</title>\n{STYLE}\n\
-             <clipPath id=\"habemus-plot\"><rect x=\"{LEFT}\" y=\"{TOP}\" width=\"{}\" height=\"{}\"/></clipPath>\n\
+             <clipPath id=\"habemus-plot\"><rect x=\"{LEFT}\" y=\"{TOP}\" width=\"{}\" \
+             height=\"{}\"/></clipPath>\n\
              <rect class=\"ground\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"10\"/>\n",
             escape(title),
             RIGHT - LEFT,

@@ -74,7 +74,8 @@ fn remarks(report: &QuorumReport) -> String {
         let samples = plural(report.samples, "sample", "samples");
         let remark = match rare.hits {
             0 => format!(
-                "None of {samples} showed it, which says only that it is rarer than {}. Sampling would need about \
+                "None of {samples} showed it, which says only that it is rarer than {}. Sampling would need \
+                    about \
                  ten divided by the probability.",
                 share(rare.high)
             ),
@@ -131,7 +132,8 @@ fn verdict(report: &QuorumReport, target: &Target) -> String {
     let mut text = wrap(
         "",
         &format!(
-            "The smallest quorum for {max} at most: {} if participants ask everybody, {} if they ask one quorum, \
+            "The smallest quorum for {max} at most: {} if participants ask everybody, {} if they ask one \
+                quorum, \
              {} if that is drawn at random.",
             smallest(target.by_asking_all),
             smallest(target.by_asking_worst),

@@ -155,8 +155,8 @@ fn some_exhibits() -> Vec<String> {
     (0..count).map(|index| all[index * all.len() / count].clone()).collect()
 }
 
-/// How many messages of each kind the simulator counts, if neither chance nor time makes a difference to it: a machine
-/// that has much else to do delivers some messages very late.
+/// How many messages of each kind the simulator counts, if neither chance nor time makes a difference to it:
+/// a machine that has much else to do delivers some messages very late.
 fn certain_messages(file: &str) -> Option<serde_json::Value> {
     let scenario = habemus_scenario::read(file).expect("exhibits can be read").scenario;
     if scenario.expect.quiet != Some(true) {
@@ -201,8 +201,8 @@ fn play(file: &str, slower: Option<&str>) -> Result<(), String> {
 #[test]
 fn exhibits_are_on_real_nodes_what_they_are_in_the_simulator() {
     for file in some_exhibits() {
-        // The machine may have had something else to do at the wrong moment: the slower it is played, the less
-        // a moment matters.
+        // The machine may have had something else to do at the wrong moment: the slower it is played, the
+        // less a moment matters.
         let mut told = Vec::new();
         while let Some(slower) = [None, None, Some("20"), Some("60")].get(told.len())
             && let Err(why) = play(&file, *slower)

@@ -76,7 +76,8 @@ fn the_variables_that_a_step_changes_stand_below_it() {
     }
 }
 
-/// Ω does everything in the background, others nothing: whatever comes of a step, the picture says what it changed.
+/// Ω does everything in the background, others nothing: whatever comes of a step, the picture says what it
+/// changed.
 #[test]
 fn variables_are_shown_for_every_algorithm() {
     for entry in habemus::catalogue::ENTRIES {

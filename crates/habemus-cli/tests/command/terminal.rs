@@ -70,8 +70,8 @@ impl Terminal {
         }
     }
 
-    /// Waits until this is painted, wherever: only cells that change are written, blanks are left out, and the cursor
-    /// jumps.
+    /// Waits until this is painted, wherever: only cells that change are written, blanks are left out, and
+    /// the cursor jumps.
     fn until_painted(&mut self, expected: &str) {
         let expected: String = expected.split_whitespace().collect();
         while !painted(&self.seen).contains(&expected) {

@@ -9,8 +9,8 @@ use std::process::{Command, ExitCode};
 use clap::Parser;
 use habemus_dst::PlantedBug;
 
-/// Plants every bug of `planted.toml` in a copy of the sources, builds it, and plays seeds with each of them until one breaks a
-/// promise.
+/// Plants every bug of `planted.toml` in a copy of the sources, builds it, and plays seeds with each of them
+/// until one breaks a promise.
 #[derive(Parser)]
 #[command(
     name = "planted",
@@ -92,11 +92,15 @@ fn try_all(flags: &Flags) -> Result<bool, String> {
 fn page(flags: &Flags, planted: usize, rows: &[(PlantedBug, Found)]) -> String {
     let mut text = format!(
         "# Bugs that the simulation finds\n\n\
-         Each is one change of one place in the service's sources, as [`planted.toml`](../crates/habemus-dst/planted.toml) has it. \
-         This page is\nwritten by the command that plants them all, and with each of them plays seeds from 0 on until a promise \
+         Each is one change of one place in the service's sources, as \
+         [`planted.toml`](../crates/habemus-dst/planted.toml) has it. \
+         This page is\nwritten by the command that plants them all, and with each of them plays seeds from 0 \
+         on until a promise \
          is broken:\n\n\
-         ```text\ncargo run --release -p habemus-dst --bin planted -- --seeds {} --threads 1 --page docs/planted.md\n```\n\n\
-         {} of {planted} were found. [What is judged](simulation-testing.md#what-is-judged) says who the judges are.\n\n\
+         ```text\ncargo run --release -p habemus-dst --bin planted -- --seeds {} --threads 1 --page \
+         docs/planted.md\n```\n\n\
+         {} of {planted} were found. [What is judged](simulation-testing.md#what-is-judged) says who the \
+         judges are.\n\n\
          | bug | in | seed | judge | in its words |\n|---|---|---|---|---|\n",
         flags.seeds,
         rows.len(),
@@ -123,7 +127,8 @@ fn alone(manifest: &str) -> Result<String, String> {
     Ok(manifest.to_string())
 }
 
-/// A copy of the sources, as they were at the beginning, with all bugs in it, none of them at work: work may go on beside it.
+/// A copy of the sources, as they were at the beginning, with all bugs in it, none of them at work: work may
+/// go on beside it.
 struct Garden(PathBuf);
 
 impl Garden {
@@ -192,7 +197,8 @@ impl Garden {
     }
 }
 
-/// How the simulation says that it found something: `seed 7: locks: …`, or `panic while playing seed 7` and the panic.
+/// How the simulation says that it found something: `seed 7: locks: …`, or `panic while playing seed 7` and
+/// the panic.
 fn found(said: &str) -> Option<Found> {
     let brief = |text: &str| text.chars().take(100).collect::<String>();
     let mut lines = said.lines();
@@ -239,7 +245,8 @@ fn read_all(from: &Path, to: &Path, into: &mut BTreeMap<PathBuf, String>) -> Res
 const WHICH: &str = r#"
 pub(crate) fn planted(number: usize) -> bool {
     static WHICH: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    *WHICH.get_or_init(|| std::env::var("HABEMUS_PLANTED").ok().and_then(|it| it.parse().ok()).unwrap_or(0)) == number
+    let which = || std::env::var("HABEMUS_PLANTED").ok().and_then(|it| it.parse().ok());
+    *WHICH.get_or_init(|| which().unwrap_or(0)) == number
 }
 "#;
 

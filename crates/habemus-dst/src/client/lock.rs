@@ -1,5 +1,5 @@
-//! A client that keeps a session alive and enters a lock again and again. It believes to be inside from when it is told so
-//! until it leaves, or its own clock says that its session may be over.
+//! A client that keeps a session alive and enters a lock again and again. It believes to be inside from when
+//! it is told so until it leaves, or its own clock says that its session may be over.
 
 use std::time::Duration;
 

@@ -115,8 +115,9 @@ impl World {
         }
     }
 
-    /// What was synced is not what it was, or not there. A machine must notice when it starts, and then stays away: its
-    /// operator replaces it by a new one. That can be borne once, and only if there are enough others.
+    /// What was synced is not what it was, or not there. A machine must notice when it starts, and then stays
+    /// away: its operator replaces it by a new one. That can be borne once, and only if there are enough
+    /// others.
     fn lose_disk(&mut self, index: usize, calamity: Calamity) {
         let voters = self.leader().and_then(|leader| self.machines[leader].running.as_ref()).map(|leader| {
             let of_all = leader.replica.members().filter(|(_, member)| !member.learner);
@@ -203,8 +204,8 @@ impl World {
         self.flush(leader);
     }
 
-    /// Machines that were to be added and never were are switched off, and clients go elsewhere. One whose disk rotted is
-    /// removed.
+    /// Machines that were to be added and never were are switched off, and clients go elsewhere. One whose
+    /// disk rotted is removed.
     pub(crate) fn clean_up(&mut self) {
         if let Some(rotten) = self.machines.iter().find(|machine| machine.rotten && !machine.gone) {
             let id = rotten.id;

@@ -1,5 +1,5 @@
-//! How a machine serves its clients, as a server does: it answers what was applied, lets wait who must wait, and tells
-//! those who watch.
+//! How a machine serves its clients, as a server does: it answers what was applied, lets wait who must wait,
+//! and tells those who watch.
 
 use bytes::Bytes;
 use habemus_replica::{RequestId, Unanswered};

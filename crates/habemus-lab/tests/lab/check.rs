@@ -70,6 +70,7 @@ fn a_long_check_tells_how_far_it_is_and_stops_where_it_may_go_no_further() {
     assert_eq!(answer["result"]["complete"], json!(false));
     let nonsense = ask(&mut Checker::new(), &json!({ "wish": "on" }));
     assert!(nonsense["error"].is_string());
-    let unknown = json!({ "wish": "check", "toml": "algorithm = \"dance\"\nprocesses = 3\n", "properties": "all", "max-states": 10 });
+    let unknown = json!({ "wish": "check", "toml": "algorithm = \"dance\"\nprocesses = \
+        3\n", "properties": "all", "max-states": 10 });
     assert!(check(&unknown).0["error"].is_string());
 }

@@ -61,7 +61,8 @@ fn words_are_searched_for_from_the_cursor_on_and_then_from_the_beginning() {
     assert_eq!(nothing["error"], json!("nothing of the kind has happened"));
 }
 
-const TWO: &str = "algorithm = \"lamport\"\nprocesses = 2\nscript = [\"0ms acquire 1\", \"1ms acquire 2\"]\n[network]\n\
+const TWO: &str = "algorithm = \"lamport\"\nprocesses = 2\nscript = [\"0ms acquire 1\", \"1ms acquire \
+    2\"]\n[network]\n\
                    latency = \"9ms\"\n";
 
 #[test]

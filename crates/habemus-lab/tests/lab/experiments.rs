@@ -112,7 +112,8 @@ fn acting_twice_at_the_end_goes_on_in_the_same_branch() {
     );
 }
 
-const TWO: &str = "algorithm = \"lamport\"\nprocesses = 2\nscript = [\"0ms acquire 1\", \"1ms acquire 2\"]\n[network]\n\
+const TWO: &str = "algorithm = \"lamport\"\nprocesses = 2\nscript = [\"0ms acquire 1\", \"1ms acquire \
+    2\"]\n[network]\n\
                    latency = \"9ms\"\n";
 
 #[test]

@@ -16,7 +16,8 @@ fn why(bench: &mut Bench, process: u64, language: &str) -> Vec<String> {
 }
 
 const RICART_AGRAWALA: &str = "algorithm = \"ricart-agrawala\"\nprocesses = 3\nscript = [\"0ms acquire 1\", \
-                               \"20ms acquire 2\", \"20ms acquire 3\"]\n[network]\nlatency = \"1ms\"\n[workload]\n\
+                               \"20ms acquire 2\", \"20ms acquire 3\"]\n[network]\nlatency \
+                               = \"1ms\"\n[workload]\n\
                                entries = 0\nhold = \"10s\"\n";
 
 #[test]
@@ -96,8 +97,8 @@ fn what_was_passed_on_is_followed_to_where_it_is() {
     );
 }
 
-/// How the clock of an event's process stood at its first and at its last record; what happens at several processes at once
-/// has no clock of its own.
+/// How the clock of an event's process stood at its first and at its last record; what happens at several
+/// processes at once has no clock of its own.
 fn clocks(branch: &Branch, event: u64) -> Option<[BTreeMap<u64, u32>; 2]> {
     let records = branch.history().records_of(event);
     let own: Vec<_> = records.iter().filter(|record| !record.clock.is_empty()).collect();
@@ -105,7 +106,8 @@ fn clocks(branch: &Branch, event: u64) -> Option<[BTreeMap<u64, u32>; 2]> {
     (is_one && !own.is_empty()).then(|| [own[0], own[own.len() - 1]].map(|record| record.clock.clone()))
 }
 
-/// By the book: one event is before another if the other's clock has counted at least as much at every process.
+/// By the book: one event is before another if the other's clock has counted at least as much at every
+/// process.
 #[test]
 fn the_cones_of_every_event_of_every_exhibit_are_those_of_the_vector_clocks() {
     for name in names() {

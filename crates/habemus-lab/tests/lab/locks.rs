@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::support::Bench;
 
-const TWO_LOCKS: &str = "algorithm = \"ricart-agrawala\"\nprocesses = 3\nresources = [\"orders\", \"stock\"]\nseed = 4\n\
+const TWO_LOCKS: &str = "algorithm = \"ricart-agrawala\"\nprocesses = 3\nresources = \
+    [\"orders\", \"stock\"]\nseed = 4\n\
                          [network]\nlatency = \"1ms..5ms\"\n[workload]\nentries = 2\n";
 
 fn look(bench: &mut Bench, lock: &str) -> Value {

@@ -58,8 +58,8 @@ impl Target {
     }
 }
 
-/// Every algorithm, alone and on a detector, with its usual options, with each other choice that its options leave, and
-/// with all of them at once; and the lock that shares an election.
+/// Every algorithm, alone and on a detector, with its usual options, with each other choice that its options
+/// leave, and with all of them at once; and the lock that shares an election.
 pub(crate) fn targets() -> &'static [Target] {
     static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
         let mut targets = Vec::new();
@@ -374,7 +374,8 @@ fn overhear(seen: &mut VecDeque<Vec<u8>>, bytes: Vec<u8>) {
     }
 }
 
-/// A number as it goes over the wire: mostly a small one, about as large as the system, or as large as can be.
+/// A number as it goes over the wire: mostly a small one, about as large as the system, or as large as can
+/// be.
 fn number(kind: u8, value: u8) -> Vec<u8> {
     let number: u64 = match kind % 8 {
         0..=2 => u64::from(value % 6),

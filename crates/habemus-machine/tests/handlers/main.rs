@@ -1,5 +1,5 @@
-//! Nothing that comes from a socket stops a process: every message of every algorithm, with addresses, identifiers,
-//! sets and numbers out of range, in every order.
+//! Nothing that comes from a socket stops a process: every message of every algorithm, with addresses,
+//! identifiers, sets and numbers out of range, in every order.
 
 mod attack;
 
@@ -18,8 +18,8 @@ fn bytes(seed: u64) -> impl Iterator<Item = u8> {
     std::iter::repeat_with(move || random.next_u64().to_le_bytes()).flatten()
 }
 
-/// Lives through the attack of this seed; says how many messages were taken, and what became of the process. An error
-/// names algorithm and seed.
+/// Lives through the attack of this seed; says how many messages were taken, and what became of the process.
+/// An error names algorithm and seed.
 fn live(index: usize, seed: u64, events: usize) -> Result<(u64, String), String> {
     let target = &targets()[index];
     let lived = std::panic::catch_unwind(|| {

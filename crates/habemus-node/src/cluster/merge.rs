@@ -27,7 +27,8 @@ pub fn read(path: &Path) -> Result<Option<Trace>, ClusterError> {
     Trace::read(&bytes[..complete]).map(Some).map_err(|why| failed(io::Error::other(why)))
 }
 
-/// Merges the traces of nodes, each with its identifier, and what was seen from outside: crashes, pauses, cuts.
+/// Merges the traces of nodes, each with its identifier, and what was seen from outside: crashes, pauses,
+/// cuts.
 ///
 /// Clocks of machines differ a little, so time alone may put a delivery before its sending; the vector clocks
 /// say what must come first. `None` if no node has recorded anything.

@@ -151,8 +151,8 @@ pub struct Cluster {
     foretold: BTreeMap<(Instant, u64), (u64, u32, SupervisorCommand)>,
     next_foretold: u64,
     cut: Vec<(u64, u64)>,
-    /// Whether what is sent over a link that is cut is lost, as in the simulator, or waits as in a real outage
-    /// where the algorithm assumes that every message arrives.
+    /// Whether what is sent over a link that is cut is lost, as in the simulator, or waits as in a real
+    /// outage where the algorithm assumes that every message arrives.
     cuts_lose: bool,
     /// What every new life is told.
     standing: Vec<SupervisorCommand>,

@@ -88,7 +88,8 @@ impl fmt::Display for Standing {
             Standing::LeaderPaused(leader) => {
                 write!(
                     f,
-                    "{leader} leads in the eyes of the others, but it is paused: resume {leader}, or wait leader"
+                    "{leader} leads in the eyes of the others, but it is paused: resume {leader}, or wait \
+                        leader"
                 )
             }
             Standing::LeaderDown(leader) => {

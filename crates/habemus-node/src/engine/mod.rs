@@ -89,7 +89,8 @@ pub enum EngineError {
     /// Stored state that only means something among the same nodes.
     #[error(
         "{algorithm} cannot go on among other nodes: what it has stored means something only among the \
-         same. Start a new cluster under another name, with empty directories, when all nodes of this one are \
+         same. Start a new cluster under another name, with empty directories, when all nodes of this one \
+         are \
          stopped"
     )]
     Renumbered {
@@ -509,7 +510,8 @@ impl Engine {
         let elapsed = self.clock.shows(Instant::now());
         let Some(instance) = self.instances.get_mut(name) else { return Ok(Err("it is gone".to_owned())) };
         if instance.status == Status::Waiting {
-            // A request that others know of cannot be undone: whoever takes it back leaves as soon as it is in.
+            // A request that others know of cannot be undone: whoever takes it back leaves as soon as it is
+            // in.
             instance.taken_back = word == "release";
         }
         let mut step = std::mem::take(&mut self.step);

@@ -49,8 +49,8 @@ impl SharedLocks {
         Standing { said, grace: over.duration_since(Instant::now()), given }
     }
 
-    /// A number greater than all before, also than those of former lives: `starts` says how many there were. Only where
-    /// no disk counts them does it depend on a clock, which may be put back.
+    /// A number greater than all before, also than those of former lives: `starts` says how many there were.
+    /// Only where no disk counts them does it depend on a clock, which may be put back.
     fn next_incarnation(&mut self, starts: u64) -> u64 {
         let life = if starts > 0 { starts.saturating_mul(LOCKS_OF_A_LIFE) } else { nanos_since_1970() };
         self.incarnation = life.max(self.incarnation + 1);

@@ -63,8 +63,8 @@ impl StartUp {
         fits
     }
 
-    /// Something was asked too early. What there is no room for is dropped, and whoever asked learns that nobody
-    /// answers.
+    /// Something was asked too early. What there is no room for is dropped, and whoever asked learns that
+    /// nobody answers.
     pub(super) fn defer_ask(&mut self, ask: Ask) {
         if self.asks.len() < MAX_HELD {
             self.asks.push(ask);

@@ -2,9 +2,10 @@
 //! acknowledgements in the other.
 //!
 //! Every piece is a length of four bytes and so many bytes, but for acknowledgements. Whoever listens speaks
-//! first: a number that no greeting before has carried, so that one that was overheard is worth nothing later.
-//! Whoever dials greets and then sends; whoever listens answers the greeting and then only says, now and then,
-//! how many frames it has. A node that wants to talk to another both ways has two connections with it.
+//! first: a number that no greeting before has carried, so that one that was overheard is worth nothing
+//! later. Whoever dials greets and then sends; whoever listens answers the greeting and then only says, now
+//! and then, how many frames it has. A node that wants to talk to another both ways has two connections with
+//! it.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};

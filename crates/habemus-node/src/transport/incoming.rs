@@ -26,8 +26,8 @@ use super::{Shared, count};
 /// A stranger has so long to say who it is.
 const GREETING_LIMIT: Duration = Duration::from_secs(2);
 
-/// So many connections may be open whose dialler has not yet said who it is; for one more, the one that has been
-/// silent longest is closed.
+/// So many connections may be open whose dialler has not yet said who it is; for one more, the one that has
+/// been silent longest is closed.
 pub const MAX_STRANGERS: usize = 64;
 
 /// So many frames of one peer wait for the process at most; then its connection waits, and no other.
@@ -165,7 +165,8 @@ pub(crate) async fn listen(
                             }
                             Err(_) => {
                                 count(&endpoint.traffic.refused, 1);
-                                warn!(address = %address.ip(), "refused a connection that did not say who it is");
+                                warn!(address = %address.ip(), "refused a connection that did not say who it \
+                                    is");
                             }
                         }
                     };
@@ -191,8 +192,8 @@ pub(crate) async fn listen(
     }
 }
 
-/// Which stranger makes room for another: of the network that most of them come from, the one that was silent longest. So
-/// whoever floods the node from elsewhere is in the way of nobody else.
+/// Which stranger makes room for another: of the network that most of them come from, the one that was silent
+/// longest. So whoever floods the node from elsewhere is in the way of nobody else.
 fn who_must_go<T>(strangers: &VecDeque<(IpAddr, T)>) -> usize {
     let crowd = |of: IpAddr| strangers.iter().filter(|(network, _)| *network == of).count();
     let crowds = strangers.iter().enumerate().map(|(index, (network, _))| (index, crowd(*network)));

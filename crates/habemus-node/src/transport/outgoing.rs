@@ -102,7 +102,8 @@ impl Outgoing {
         there_was_room
     }
 
-    /// Sends nothing until it is told otherwise, as if the network were out of order; what is to be sent waits.
+    /// Sends nothing until it is told otherwise, as if the network were out of order; what is to be sent
+    /// waits.
     pub(crate) fn hold_back(&self, held_back: bool) {
         self.state.queue().held_back = held_back;
         self.state.filled.notify_one();

@@ -21,15 +21,15 @@ pub const WINDOW: usize = 512;
 /// A frame's number takes at most so many bytes.
 const NUMBER: usize = 10;
 
-/// So long a frame waits for a peer that is away, unless the algorithm assumes that every message arrives. Who
-/// comes later finds as little as in the simulator, where what is sent to a process that is down is lost.
+/// So long a frame waits for a peer that is away, unless the algorithm assumes that every message arrives.
+/// Who comes later finds as little as in the simulator, where what is sent to a process that is down is lost.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The queue to one peer.
 ///
-/// While the same life of the peer is connected, or comes back, every frame arrives once and in order, unless it
-/// was dropped: because more than [`MAX_WAITING`] frames or [`MAX_WAITING_BYTES`] waited, or because the peer was
-/// away for longer than its patience and the algorithm does not mind.
+/// While the same life of the peer is connected, or comes back, every frame arrives once and in order, unless
+/// it was dropped: because more than [`MAX_WAITING`] frames or [`MAX_WAITING_BYTES`] waited, or because the
+/// peer was away for longer than its patience and the algorithm does not mind.
 #[derive(Debug)]
 pub(crate) struct Queue {
     /// Frames in order; the first `sent` of them have been sent.
@@ -113,8 +113,8 @@ impl Queue {
         Ok(())
     }
 
-    /// A connection stands: `life` is the peer's, which has `received` frames of this life of ours. Says whether
-    /// that can be: if not, somebody else has spoken in this node's name.
+    /// A connection stands: `life` is the peer's, which has `received` frames of this life of ours. Says
+    /// whether that can be: if not, somebody else has spoken in this node's name.
     pub(crate) fn connect(&mut self, life: u64, received: u64, now: Instant) -> bool {
         self.connected = true;
         let mut plausible = true;

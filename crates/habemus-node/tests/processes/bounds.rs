@@ -1,4 +1,5 @@
-//! Bounds that docs/nodes.md names and that nothing else reaches: one more is refused, waits or is closed, as it says.
+//! Bounds that docs/nodes.md names and that nothing else reaches: one more is refused, waits or is closed, as
+//! it says.
 
 use habemus_node::transport::frame::{Body, FRAME_LIMIT, Frame, HELLO_LIMIT};
 use habemus_node::{MAX_HTTP_REQUESTS, MAX_LOCK_PROCESSES, Node, Settings, SupervisorCommand};

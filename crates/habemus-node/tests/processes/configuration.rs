@@ -189,7 +189,8 @@ async fn assert_found_out(data: &Path, scratch: &Scratch, others: &[Node]) {
     third.stop().await.unwrap();
 }
 
-/// Starts the first of these nodes once more, as the last of them, and waits until all of them have met the third.
+/// Starts the first of these nodes once more, as the last of them, and waits until all of them have met the
+/// third.
 async fn start_first_again(nodes: &mut Vec<Node>, third: &Node, scratch: &Scratch) {
     let first = nodes.remove(0);
     let id = first.id();
@@ -223,7 +224,8 @@ async fn a_twin_and_an_older_copy_of_a_disk_are_found_out_by_those_who_have_met_
         sleep(Duration::from_millis(20)).await;
     }
     assert_found_out(&twin, &scratch, &nodes).await;
-    // The twin is gone. Another leader is needed, so the node promises something more; and it has met both again.
+    // The twin is gone. Another leader is needed, so the node promises something more; and it has met both
+    // again.
     let mut watch = nodes[0].election().unwrap().leader();
     let known = tokio::time::timeout(LONG, watch.wait_for(|now| now.leader().is_some())).await;
     let (leader, term) = known.expect("in time").map(|now| (now.leader().unwrap(), now.term())).unwrap();

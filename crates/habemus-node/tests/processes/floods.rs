@@ -63,8 +63,8 @@ async fn the_head_of_a_request_has_a_bound() {
     assert!(!String::from_utf8_lossy(&answer).contains(" 200 "));
 }
 
-/// Four nodes, of which the fourth is a flood; the leader of the others leads before and after. `HABEMUS_FLOOD=400`
-/// sends over so many connections, for ten times as long.
+/// Four nodes, of which the fourth is a flood; the leader of the others leads before and after.
+/// `HABEMUS_FLOOD=400` sends over so many connections, for ten times as long.
 #[tokio::test]
 async fn neither_requests_nor_frames_without_end_depose_a_leader() {
     let mut settings = Settings::new("majority", 1, [1, 2, 3, 4]);

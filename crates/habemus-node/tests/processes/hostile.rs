@@ -158,8 +158,8 @@ async fn listening_beyond_the_loopback_without_tls_must_be_asked_for_in_so_many_
     node.stop().await.unwrap();
 }
 
-/// Strangers on another machine who say nothing, and come again as soon as they are turned away, until they are dropped. Returns when as many
-/// have come.
+/// Strangers on another machine who say nothing, and come again as soon as they are turned away, until they
+/// are dropped. Returns when as many have come.
 async fn silent_strangers(address: &str, count: usize) -> JoinSet<()> {
     let (mut strangers, come) = (JoinSet::new(), Arc::new(Semaphore::new(0)));
     for _ in 0..count {

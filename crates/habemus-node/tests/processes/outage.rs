@@ -66,8 +66,8 @@ async fn after_an_outage_of_any_length_locks_that_assume_reliable_links_go_on() 
         let (mut ways, mut nodes) = (JoinSet::new(), Vec::new());
         for id in 1..=3 {
             let mut settings = Settings { patience: PATIENCE, ..Settings::new(name, id, [1, 2, 3]) };
-            // Heartbeats may say in an outage that somebody has died: a token ring whose members learn of the mistake one
-            // after the other may leave one waiting, and does not promise otherwise.
+            // Heartbeats may say in an outage that somebody has died: a token ring whose members learn of the
+            // mistake one after the other may leave one waiting, and does not promise otherwise.
             if name == "token-ring" {
                 settings.detector = Some("none".to_owned());
             }

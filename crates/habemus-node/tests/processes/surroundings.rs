@@ -158,7 +158,8 @@ async fn a_request_that_is_taken_back_does_not_keep_the_lock() {
     timeout(LONG, locks.acquire("door")).await.expect("nobody is inside").unwrap();
 }
 
-/// What reads its terminal from the background is stopped by the kernel; a shell with job control puts `node &` there.
+/// What reads its terminal from the background is stopped by the kernel; a shell with job control puts `node
+/// &` there.
 #[test]
 fn a_node_in_the_background_of_a_terminal_is_not_stopped_for_reading_it() {
     let scratch = Scratch::new();
@@ -182,8 +183,8 @@ fn a_node_in_the_background_of_a_terminal_is_not_stopped_for_reading_it() {
     assert!(!state.contains("T (stopped)"), "{state}");
 }
 
-/// What the node must store has its room on the disk from the beginning; a trace has not. (`ulimit -f` counts in blocks of
-/// 512 or 1024 bytes: room for the stores either way.)
+/// What the node must store has its room on the disk from the beginning; a trace has not. (`ulimit -f` counts
+/// in blocks of 512 or 1024 bytes: room for the stores either way.)
 #[test]
 fn a_trace_that_cannot_be_written_ends_and_the_node_goes_on() {
     let scratch = Scratch::new();

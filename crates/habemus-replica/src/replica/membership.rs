@@ -13,8 +13,8 @@ impl Replica {
     /// A client of this member wants the membership changed.
     ///
     /// # Errors
-    /// If nobody leads, another change is under way, or the change makes no sense. If another member leads, it may still
-    /// refuse: then the request is given up.
+    /// If nobody leads, another change is under way, or the change makes no sense. If another member leads,
+    /// it may still refuse: then the request is given up.
     pub fn change(&mut self, request: RequestId, change: &Change) -> Result<(), Unanswered> {
         if self.role.leads && *change == Change::Remove(self.settings.id) && self.makes_sense(change) {
             self.hand_over();
@@ -36,8 +36,8 @@ impl Replica {
         Ok(())
     }
 
-    /// Another member's client wants the membership changed. Only the leader of that term may do it, so that it is not done
-    /// twice.
+    /// Another member's client wants the membership changed. Only the leader of that term may do it, so that
+    /// it is not done twice.
     pub(super) fn receive_change(&mut self, from: MemberId, term: u64, request: RequestId, change: &Change) {
         if !self.role.leads || term != self.role.term || request.origin != from {
             return;
@@ -53,8 +53,8 @@ impl Replica {
         }
     }
 
-    /// Nobody leads until its own removal is committed: it would be the only one who knows that it is, and the others might
-    /// wait for its vote for ever. So somebody else is to lead, and remove this one.
+    /// Nobody leads until its own removal is committed: it would be the only one who knows that it is, and
+    /// the others might wait for its vote for ever. So somebody else is to lead, and remove this one.
     fn hand_over(&mut self) {
         let own = self.settings.id;
         let voters = self.replicated.members.iter().filter(|(id, it)| **id != own && !it.learner);
@@ -131,7 +131,8 @@ impl Replica {
         }
     }
 
-    /// Whether a learner knows nearly all that is committed: one with a vote that knows little may hold up everybody.
+    /// Whether a learner knows nearly all that is committed: one with a vote that knows little may hold up
+    /// everybody.
     fn is_caught_up(&self, id: MemberId) -> bool {
         let committed = self.node.raft.raft_log.committed;
         let matched = self.node.raft.prs().get(id.0).map_or(0, |progress| progress.matched);

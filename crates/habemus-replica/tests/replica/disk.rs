@@ -36,7 +36,8 @@ impl Disk {
         None
     }
 
-    /// What was being written is lost, but for the first `kept` writes, which came through without being told.
+    /// What was being written is lost, but for the first `kept` writes, which came through without being
+    /// told.
     pub(crate) fn crash(&mut self, kept: usize) {
         let kept = kept.min(self.writing.len());
         let through: Vec<Write> = self.writing.drain(..kept).map(|(_, write)| write).collect();

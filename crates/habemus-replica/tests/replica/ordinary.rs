@@ -74,9 +74,9 @@ fn a_session_ends_in_time_though_nobody_asks() {
     assert!((1_980_000..2_100_000).contains(&lasted), "it lasted {lasted} µs");
 }
 
-/// Opens a session of two seconds, renews it after `renewed` if that is not nothing, and crashes `crashes` leaders, each after
-/// another `between`. Says between which bounds the session may end by the promise, and when it did, in microseconds since
-/// it was last asked for.
+/// Opens a session of two seconds, renews it after `renewed` if that is not nothing, and crashes `crashes`
+/// leaders, each after another `between`. Says between which bounds the session may end by the promise, and
+/// when it did, in microseconds since it was last asked for.
 fn lasted(seed: u64, renewed: u64, between: u64, crashes: u64) -> (std::ops::RangeInclusive<u64>, u64) {
     const TTL: u64 = 2_000_000;
     // What may have passed since the old leader was last heard, and until the new one knows that it leads.

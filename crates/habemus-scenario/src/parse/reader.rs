@@ -123,8 +123,8 @@ impl<'t> Reader<'t> {
         start..end + 1
     }
 
-    /// Whether something wrong follows from a line that is no TOML: it is in that line, or something is missing
-    /// that the line may have said.
+    /// Whether something wrong follows from a line that is no TOML: it is in that line, or something is
+    /// missing that the line may have said.
     fn follows(&self, problem: &Problem) -> bool {
         let is_missing = problem.span.is_empty() && problem.span.start == 0;
         self.broken.iter().any(|line| is_missing || line.contains(&problem.span.start))

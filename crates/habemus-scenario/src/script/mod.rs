@@ -1,8 +1,9 @@
 //! The language of scripts: `20ms crash 5`, `when 3 sends Ok: pause 3`.
 //!
 //! A line is an occasion and an action. An occasion is a time, or `when`, something that happens, and a
-//! colon, or `after 17 events:`. An action is a fault (see [`FAULTS`]) or a command of the algorithm's problem, such as `elect 4`;
-//! which commands there are is not known here, so any other word is taken for one.
+//! colon, or `after 17 events:`. An action is a fault (see [`FAULTS`]) or a command of the algorithm's
+//! problem, such as `elect 4`; which commands there are is not known here, so any other word is taken for
+//! one.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! Quantities as text: what [`habemus::units`] reads, and what only scenarios know: counts, latencies, the end of a run.
+//! Quantities as text: what [`habemus::units`] reads, and what only scenarios know: counts, latencies, the
+//! end of a run.
 
 mod count;
 mod latency;

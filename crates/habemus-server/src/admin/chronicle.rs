@@ -101,7 +101,8 @@ impl Chronicle {
         }
     }
 
-    /// Notes what is to be done. Messages come before the roles for which they are sent, and are noted after them.
+    /// Notes what is to be done. Messages come before the roles for which they are sent, and are noted after
+    /// them.
     pub(crate) fn note(&mut self, effects: &[Effect], now: Duration) {
         for effect in effects {
             if let Effect::Send { message, .. } = effect

@@ -1,4 +1,5 @@
-//! Elections as all members remember them together: whose place somebody took, how long it took, and what was said.
+//! Elections as all members remember them together: whose place somebody took, how long it took, and what was
+//! said.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -119,8 +120,8 @@ pub(crate) fn incidents(told: &BTreeMap<MemberId, Vec<Record>>) -> Vec<Incident>
     incidents
 }
 
-/// One member's records by what they led to. Once it leads or follows, an election is over for it; what is said later of the
-/// same term still belongs to it, until its leader is lost or somebody stands against it.
+/// One member's records by what they led to. Once it leads or follows, an election is over for it; what is
+/// said later of the same term still belongs to it, until its leader is lost or somebody stands against it.
 fn split(member: MemberId, records: &[Record]) -> Vec<(End, Vec<Record>)> {
     let mut done: Vec<(End, Vec<Record>)> = Vec::new();
     let mut open: Vec<Record> = Vec::new();
@@ -167,7 +168,10 @@ fn incident(end: End, parts: &[Part]) -> Incident {
     });
     // Whoever noticed a silence knows better why than those who only heard of a later term.
     let cause = |why: Why| {
-        all().any(|(_, record)| matches!(record.what, What::Lost { why: it, .. } | What::Resigned { why: it, .. } if it == why))
+        all().any(|(_, record)| match record.what {
+            What::Lost { why: it, .. } | What::Resigned { why: it, .. } => it == why,
+            _ => false,
+        })
     };
     let why = [Why::HandedOver, Why::Silence, Why::LaterTerm].into_iter().find(|why| cause(*why));
     let leader = all().find_map(|(member, record)| match record.what {
@@ -202,7 +206,8 @@ fn incident(end: End, parts: &[Part]) -> Incident {
     }
 }
 
-/// From when to when one member knew no leader: since it last heard of the one before, until it leads or follows.
+/// From when to when one member knew no leader: since it last heard of the one before, until it leads or
+/// follows.
 fn span((member, part): &Part) -> Option<(MemberId, u64, u64)> {
     let ended = part.iter().find(|it| matches!(it.what, What::Leads { .. } | What::Follows { .. }))?.at;
     let began = part.iter().find_map(|record| match record.what {
@@ -213,8 +218,8 @@ fn span((member, part): &Part) -> Option<(MemberId, u64, u64)> {
     Some((*member, began.or_else(|| part.first().map(|first| first.at))?, ended))
 }
 
-/// The records of all members in an order that could have been: everybody's own, nothing heard before it was sent, and
-/// otherwise by their clocks, which may be wrong.
+/// The records of all members in an order that could have been: everybody's own, nothing heard before it was
+/// sent, and otherwise by their clocks, which may be wrong.
 fn rows(parts: &[Part]) -> (usize, Vec<IncidentRow>) {
     let of = |(member, part): &Part| part.iter().map(|record| IncidentRow::new(*member, *record)).collect();
     let mut queues: Vec<VecDeque<IncidentRow>> = parts.iter().map(of).collect();
@@ -223,7 +228,8 @@ fn rows(parts: &[Part]) -> (usize, Vec<IncidentRow>) {
     let mut rows: Vec<IncidentRow> = Vec::new();
     let mut taken = Vec::new();
     loop {
-        // What is heard comes after its sending was told, if it will be; if clocks and records contradict, the earliest goes on.
+        // What is heard comes after its sending was told, if it will be; if clocks and records contradict,
+        // the earliest goes on.
         let told = |row: &IncidentRow| {
             (0..rows.len()).find(|sent| {
                 let is_once = rows[*sent].what == "sent";

@@ -1,8 +1,8 @@
-//! The admin page: locks, queues, elections, sessions and members as they are, and each fail-over as a diagram of what the
-//! members themselves have recorded.
+//! The admin page: locks, queues, elections, sessions and members as they are, and each fail-over as a
+//! diagram of what the members themselves have recorded.
 //!
-//! The page asks the member that serves it, and that one asks the others by the way on which members hear each other. What
-//! is shown is this member's own copy, so that there is something to see when nobody leads.
+//! The page asks the member that serves it, and that one asks the others by the way on which members hear
+//! each other. What is shown is this member's own copy, so that there is something to see when nobody leads.
 
 pub(crate) mod chronicle;
 mod incident;
@@ -21,7 +21,8 @@ use crate::v1::Refusal;
 pub(crate) use state::{Account, Admin};
 
 /// Nothing of the page comes from elsewhere, and nothing goes there.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src \
+    data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 fn file(kind: &'static str, body: impl Into<Body>) -> Response<Body> {
@@ -38,9 +39,11 @@ fn file(kind: &'static str, body: impl Into<Body>) -> Response<Body> {
     response
 }
 
-/// What there is to see, for whoever may: of locks, elections and sessions only those that have `find` in their names.
+/// What there is to see, for whoever may: of locks, elections and sessions only those that have `find` in
+/// their names.
 async fn state(admin: Admin, find: String, request: Request) -> Response<Body> {
-    // A page elsewhere whose name was made to point here is one with this page to a browser, which then names no origin.
+    // A page elsewhere whose name was made to point here is one with this page to a browser, which then names
+    // no origin.
     if !admin.has_tls && !door::is_address(&request) {
         let why = Refusal::invalid(
             "ask for this page by an address, or by localhost: names can be made to point here",

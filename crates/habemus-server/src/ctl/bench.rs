@@ -1,4 +1,5 @@
-//! A small load generator: how fast keys are written, locks are taken and released, and one lock goes from hand to hand.
+//! A small load generator: how fast keys are written, locks are taken and released, and one lock goes from
+//! hand to hand.
 
 use std::time::{Duration, Instant};
 

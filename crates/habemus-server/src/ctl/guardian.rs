@@ -116,8 +116,8 @@ fn lines() -> mpsc::Receiver<String> {
     receiver
 }
 
-/// When a program is killed so that it is dead before `until`, also on a machine that is busy: all that it has started must be
-/// found first.
+/// When a program is killed so that it is dead before `until`, also on a machine that is busy: all that it
+/// has started must be found first.
 pub(crate) fn killed_at(until: Duration, grace: Duration) -> Duration {
     until.saturating_sub((grace / 4).min(Duration::from_millis(100)))
 }

@@ -28,8 +28,8 @@ struct HoldOptions {
     /// How long after this machine has gone it may be lost; etcd counts whole seconds
     #[arg(long, default_value = "10s", value_parser = duration, value_name = "DURATION")]
     ttl: Duration,
-    /// So long before it may be lost the program is asked to end, by SIGTERM; then it is killed [default: 2s, or a quarter
-    /// of --ttl if that is less]
+    /// So long before it may be lost the program is asked to end, by SIGTERM; then it is killed [default: 2s,
+    /// or a quarter of --ttl if that is less]
     #[arg(long, value_parser = duration, value_name = "DURATION")]
     grace: Option<Duration>,
 }
@@ -39,7 +39,8 @@ impl HoldOptions {
         self.grace.unwrap_or(Duration::from_secs(2).min(self.ttl / 4))
     }
 
-    /// A session is renewed after a third of its time: whoever had to be asked before that would be asked at once.
+    /// A session is renewed after a third of its time: whoever had to be asked before that would be asked at
+    /// once.
     fn check(&self) -> Result<(), Failed> {
         if self.grace() <= self.ttl / 2 {
             return Ok(());

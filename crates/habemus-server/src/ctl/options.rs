@@ -35,8 +35,8 @@ impl ServiceOptions {
         self.connect_to(&self.endpoints)
     }
 
-    /// The way to the first of some members that answers, for calls that have no name in the client and cannot be tried
-    /// again like those that have one.
+    /// The way to the first of some members that answers, for calls that have no name in the client and
+    /// cannot be tried again like those that have one.
     pub(crate) async fn connected(&self, endpoints: &[String]) -> Result<Client, Failed> {
         let mut last = ClientError::NoAddress;
         for endpoint in endpoints {

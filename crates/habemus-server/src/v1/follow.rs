@@ -13,7 +13,8 @@ use super::{Api, Needs, Refusal, name, text};
 use crate::engine::View;
 use crate::handle::{Freshness, Handle};
 
-/// So many messages wait for a slow reader; then it waits with the queue's history, which keeps nothing for it.
+/// So many messages wait for a slow reader; then it waits with the queue's history, which keeps nothing for
+/// it.
 const WAITING: usize = 16;
 
 /// So many revisions are taken from history at once.
@@ -218,7 +219,8 @@ async fn watch(
     }
 }
 
-/// Tells who leads after each revision that changes it, so that nobody who led for a moment, and no vacancy, is left out.
+/// Tells who leads after each revision that changes it, so that nobody who led for a moment, and no vacancy,
+/// is left out.
 async fn observe(
     api: &Api,
     of: &Bytes,

@@ -1,8 +1,10 @@
-//! A place in a queue that a call stands for: left when the call is given up, and only if no later call stands for it.
+//! A place in a queue that a call stands for: left when the call is given up, and only if no later call
+//! stands for it.
 //!
-//! A client that loses its connection asks again, perhaps another member, and finds the place that it has. The member
-//! that it asked first hears later that it has gone, and must not take away what the second call was given. So a call that
-//! finds a place writes its key anew, and one that is given up deletes the key only as it wrote it itself.
+//! A client that loses its connection asks again, perhaps another member, and finds the place that it has.
+//! The member that it asked first hears later that it has gone, and must not take away what the second call
+//! was given. So a call that finds a place writes its key anew, and one that is given up deletes the key only
+//! as it wrote it itself.
 
 use std::time::Duration;
 
@@ -38,8 +40,8 @@ pub(super) struct Inside {
 /// Enters a queue, and waits until it is inside.
 pub(super) async fn enter(handle: &Handle, wanted: Wanted) -> Result<Inside, Refusal> {
     let limit = wanted.limit;
-    // A client that goes away takes this future with it, but not what is under way to the other members. So that goes on
-    // by itself, and finds out at its end whether anybody still waits for it.
+    // A client that goes away takes this future with it, but not what is under way to the other members. So
+    // that goes on by itself, and finds out at its end whether anybody still waits for it.
     let stand = tokio::spawn(Place::take(handle.clone(), wanted));
     let mut place = stand.await.map_err(|_| Refusal::new(ErrorCode::Stopping))??;
     if !place.is_granted {

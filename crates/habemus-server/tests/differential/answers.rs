@@ -153,7 +153,8 @@ impl Client {
             Drawn::Unlock(it) => answer(lock.unlock(it).await, |it| &mut it.header, Answered::Unlocked),
             Drawn::Leader(it) => answer(election.leader(it).await, |it| &mut it.header, Answered::Leads),
             Drawn::Campaign(it) => {
-                // Whoever leads already and proclaims something else is told the revision before that by etcd.
+                // Whoever leads already and proclaims something else is told the revision before that by
+                // etcd.
                 let campaigned = election.campaign(it).await.map(|mut response| {
                     response.get_mut().header = None;
                     response

@@ -1,4 +1,5 @@
-//! Deadlines that clients send along: by curl, which does not keep them itself, so whoever ends the call is the member.
+//! Deadlines that clients send along: by curl, which does not keep them itself, so whoever ends the call is
+//! the member.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -1,5 +1,5 @@
-//! Floods against a real cluster: whoever asks for more than can be done is slow or refused itself, and neither deposes the
-//! leader nor ends the sessions of others.
+//! Floods against a real cluster: whoever asks for more than can be done is slow or refused itself, and
+//! neither deposes the leader nor ends the sessions of others.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -88,8 +88,8 @@ fn dawdle(flood: &Flood, address: &str) {
     }
 }
 
-/// Floods these members for a while, from threads that come last when there is too little of the machine; says how
-/// much was answered.
+/// Floods these members for a while, from threads that come last when there is too little of the machine;
+/// says how much was answered.
 fn flood(addresses: &[String]) -> u64 {
     let flood = Flood::default();
     // If it cannot be lowered, they compete.
@@ -135,7 +135,8 @@ fn flood(addresses: &[String]) -> u64 {
     flood.answered()
 }
 
-/// Renews a session four times a second until it is told to stop; whatever it is answered, the session must be alive.
+/// Renews a session four times a second until it is told to stop; whatever it is answered, the session must
+/// be alive.
 async fn renew(channel: Channel, id: i64, over: Arc<AtomicBool>) -> usize {
     let mut renewed = 0;
     while !over.load(Ordering::Relaxed) {

@@ -1,4 +1,5 @@
-//! Programs under a lock: whatever becomes of the one that started them, they are dead before anybody else is inside.
+//! Programs under a lock: whatever becomes of the one that started them, they are dead before anybody else is
+//! inside.
 
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -31,7 +32,8 @@ fn told(member: &Running, arguments: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stdout).expect("it writes text"))
 }
 
-/// A program under a lock that says the numbers of its own process and of one that it has started, and goes on for ever.
+/// A program under a lock that says the numbers of its own process and of one that it has started, and goes
+/// on for ever.
 struct Holding {
     wrapper: Child,
     pids: [String; 2],
@@ -44,10 +46,12 @@ impl Holding {
 
     /// By `lock` or by `elect`, at an address, with variables of the environment.
     fn start_by(address: &str, task: &str, options: &[&str], variables: &[(&str, &str)]) -> Holding {
-        // The one that it starts leaves the group, starts another that does, too, and none of them wants to end.
+        // The one that it starts leaves the group, starts another that does, too, and none of them wants to
+        // end.
         let inner = "trap \\\"\\\" TERM; while :; do sleep 0.1; done";
         let script = format!(
-            "trap '' TERM; setsid sh -c 'trap \"\" TERM; setsid sh -c \"{inner}\" & while :; do sleep 0.1; done' & \
+            "trap '' TERM; setsid sh -c 'trap \"\" TERM; setsid sh -c \"{inner}\" & while :; do sleep 0.1; \
+                done' & \
              echo $$ $!; while :; do sleep 0.1; done"
         );
         let arguments = [&[task, "door"], options, &["--", "sh", "-c", &script]].concat();
@@ -87,9 +91,10 @@ impl Holding {
     }
 }
 
-/// Lets somebody hold the lock by a session that nobody renews any more, and sees to it that it is dead when the next one is
-/// inside. Whoever must kill it has a few hundredths of a session's time for that: a machine that gives it no turn for so
-/// long, of which the token must save the resource, is given another chance, with a longer session.
+/// Lets somebody hold the lock by a session that nobody renews any more, and sees to it that it is dead when
+/// the next one is inside. Whoever must kill it has a few hundredths of a session's time for that: a machine
+/// that gives it no turn for so long, of which the token must save the resource, is given another chance,
+/// with a longer session.
 fn dies_in_time(member: &Running, attempt: impl Fn(&str) -> Holding) {
     let ttls = ["1s", "1s", "2s", "5s"];
     let in_time = ttls.iter().any(|ttl| attempt(ttl).are_dead_when_next_is_inside(member));
@@ -280,7 +285,8 @@ fn a_clock_that_is_set_changes_nothing() {
     std::fs::write(&file, "+0\n").expect("it is ours");
     let text = |path: &std::path::Path| path.to_str().expect("it is a text").to_owned();
     let (library, path) = (text(&library), text(&file));
-    // Clocks that cannot be set are not lied about: the machine's own cannot be set here without setting everybody's.
+    // Clocks that cannot be set are not lied about: the machine's own cannot be set here without setting
+    // everybody's.
     let variables = [
         ("LD_PRELOAD", library.as_str()),
         ("FAKETIME_TIMESTAMP_FILE", path.as_str()),

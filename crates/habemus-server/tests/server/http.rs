@@ -32,7 +32,8 @@ pub(crate) fn ask_with(
     let length = body.len();
     let mut stream = TcpStream::connect(member.address()).expect("it listens");
     let request = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {host}\r\n{header}Connection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+        "{method} {path} HTTP/1.1\r\nHost: {host}\r\n{header}Connection: close\r\nContent-Length: \
+            {length}\r\n\r\n{body}"
     );
     stream.write_all(request.as_bytes()).expect("it reads");
     let mut answer = String::new();

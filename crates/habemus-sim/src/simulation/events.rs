@@ -16,8 +16,8 @@ use crate::plan::Occurrence;
 use crate::time::{Time, nanos};
 
 impl<P: Process, O: Observer<P>> Simulation<P, O> {
-    /// Whether nothing but latency lies between the processes, all of them react, and no line of the script waits
-    /// for what one of them does. Only the script can change that.
+    /// Whether nothing but latency lies between the processes, all of them react, and no line of the script
+    /// waits for what one of them does. Only the script can change that.
     pub(super) fn is_calm(&self) -> bool {
         self.held_back.is_empty() && self.plan.triggered.is_empty() && self.network.is_plain()
     }
@@ -62,8 +62,8 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         }
     }
 
-    /// Puts a message on its way. A call brings a small message here in registers: to copy it from the out-buffer
-    /// into the queue in one piece would wait until the handler has written it in pieces.
+    /// Puts a message on its way. A call brings a small message here in registers: to copy it from the
+    /// out-buffer into the queue in one piece would wait until the handler has written it in pieces.
     #[inline(never)]
     fn post(&mut self, arrival: Time, from: Address, to: Address, message: P::Message, stamp: O::Stamp) {
         self.queue.push(arrival, Pending::Deliver { from, to, message, stamp });
@@ -182,8 +182,8 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         }
     }
 
-    /// Carries out the effects that a handler asked for. A trigger may crash the process in the midst of it: what
-    /// it has not yet done is then lost.
+    /// Carries out the effects that a handler asked for. A trigger may crash the process in the midst of it:
+    /// what it has not yet done is then lost.
     #[inline(never)]
     fn carry_out_effects(&mut self, at: Address) {
         let mut effects = std::mem::take(&mut self.step.effects);

@@ -113,7 +113,10 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
             };
         }
         let events = in_order(self.queue.clone());
-        let on_link = |pending: &Pending<P, O::Stamp>| matches!(pending, Pending::Deliver { from, to, .. } if (*from, *to) == link);
+        let on_link = |pending: &Pending<P, O::Stamp>| match pending {
+            Pending::Deliver { from, to, .. } => (*from, *to) == link,
+            _ => false,
+        };
         let mut found = events.iter().filter(|(_, pending)| on_link(pending));
         let Some((due, _)) = found.nth(nth.max(1) as usize - 1) else { return Some(Refusal::NoMessage) };
         self.refuses_message(fate, link, nth, *due, events[0].0)

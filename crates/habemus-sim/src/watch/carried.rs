@@ -1,5 +1,5 @@
-//! What messages on their way carry of their senders' knowledge. It lies apart from the messages: a large run keeps no
-//! clocks, and every event of it would be longer by the place for one.
+//! What messages on their way carry of their senders' knowledge. It lies apart from the messages: a large run
+//! keeps no clocks, and every event of it would be longer by the place for one.
 
 use habemus::clock::VectorClock;
 use rustc_hash::FxHashMap;

@@ -22,8 +22,8 @@ fn every_algorithm_keeps_its_promises_under_all_faults_of_its_model() {
     }
 }
 
-/// Where the model lets intervals grow with each mistake there is no time by which the last one is made: a run that is cut
-/// off before is open, and never a failure.
+/// Where the model lets intervals grow with each mistake there is no time by which the last one is made: a
+/// run that is cut off before is open, and never a failure.
 #[test]
 fn where_no_time_is_stated_a_run_that_is_cut_off_is_open() {
     let omega = ENTRIES.iter().find(|entry| entry.name == "omega").expect("it is there");
@@ -106,10 +106,10 @@ fn three_seconds_after_crashes_and_partitions_everybody_follows_the_best_live_pr
     }
 }
 
-/// Runs of `habemus sweep --all` that went wrong once: a leader did not object to a worse one that it suspected (38,
-/// 829); nobody told the followers of a leader that crashed and was back (73); two lead for ever, because an
-/// announcement was lost (130); who had spoken was no longer taken for dead when it died after all (54); the last one alive
-/// gave its token up for a late recall of the dead (423).
+/// Runs of `habemus sweep --all` that went wrong once: a leader did not object to a worse one that it
+/// suspected (38, 829); nobody told the followers of a leader that crashed and was back (73); two lead for
+/// ever, because an announcement was lost (130); who had spoken was no longer taken for dead when it died
+/// after all (54); the last one alive gave its token up for a late recall of the dead (423).
 #[test]
 fn what_sweeps_have_found_stays_mended() {
     for (name, seed) in [
@@ -127,13 +127,15 @@ fn what_sweeps_have_found_stays_mended() {
     }
 }
 
-/// The time that a page states for elections after the last fault, from the moment at which the detector is right.
+/// The time that a page states for elections after the last fault, from the moment at which the detector is
+/// right.
 #[test]
 fn everybody_follows_the_best_within_the_time_that_the_pages_state() {
     let ms = Duration::from_millis;
     // When each detector is right after the last fault, at the latest.
     let detectors = [("oracle", ms(20)), ("heartbeat", ms(410))];
-    // Twice the coordinator timeout, the answer timeout, four messages of ten; ten hop timeouts for each process.
+    // Twice the coordinator timeout, the answer timeout, four messages of ten; ten hop timeouts for each
+    // process.
     for (algorithm, settled) in [("bully", ms(150 + 150 + 50 + 40)), ("collecting-ring", ms(50 * 20))] {
         let entry = ENTRIES.iter().find(|entry| entry.name == algorithm).expect("it is there");
         for (detector, right) in detectors {

@@ -182,8 +182,8 @@ fn a_trigger_waits_for_anyone_if_nobody_is_named() {
     assert_eq!(play(&["when anyone sends Tick: crash 3"]).process(Address(2)), None);
 }
 
-/// Among twenty thousand processes that all call an election at once this is the difference between a second and
-/// minutes.
+/// Among twenty thousand processes that all call an election at once this is the difference between a second
+/// and minutes.
 #[test]
 fn whoever_stops_a_run_need_not_wait_for_the_end_of_a_line_of_its_script() {
     let text = "algorithm = \"bully\"\nprocesses = 50\nscript = [\"0ms elect 1..50\"]\n";

@@ -92,7 +92,8 @@ proptest! {
         for (later, command) in steps {
             now += later;
             store.apply(ClusterTime(Duration::from_secs(now)), command);
-            prop_assert_eq!(&Store::from_bytes(&store.to_bytes()).expect("it was written by a store"), &store);
+            prop_assert_eq!(&Store::from_bytes(&store.to_bytes()).expect("it was written by a \
+                store"), &store);
         }
     }
 

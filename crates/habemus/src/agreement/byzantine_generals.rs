@@ -1,11 +1,11 @@
-//! Byzantine generals with oral messages, OM(m) (S1 poses the problem; L. Lamport, R. Shostak and M. Pease, *The
-//! Byzantine Generals Problem*, 1982).
+//! Byzantine generals with oral messages, OM(m) (S1 poses the problem; L. Lamport, R. Shostak and M. Pease,
+//! *The Byzantine Generals Problem*, 1982).
 //!
 //! A commander sends an order to his n−1 lieutenants. Nobody knows whom to trust, not even the commander, so
 //! everyone passes on what it has heard to all others, for m+1 rounds, and obeys the majority. With at most m
-//! traitors among n ≥ 3m+1 generals all loyal ones obey the same order (IC1), which is that of the commander if he
-//! is loyal (IC2). With n = 3m no algorithm can do it: a lieutenant cannot tell whether the commander or the other
-//! lieutenant lies. (n−1) + (n−1)(n−2) + … + (n−1)⋯(n−m−1) messages, exactly.
+//! traitors among n ≥ 3m+1 generals all loyal ones obey the same order (IC1), which is that of the commander
+//! if he is loyal (IC2). With n = 3m no algorithm can do it: a lieutenant cannot tell whether the commander
+//! or the other lieutenant lies. (n−1) + (n−1)(n−2) + … + (n−1)⋯(n−m−1) messages, exactly.
 
 use super::hearsay::{Hearsay, Message, others};
 use super::treason::Treason;
@@ -38,8 +38,8 @@ impl Default for Config {
 pub enum Variant {
     /// Lamport's.
     Majority,
-    /// A mutant: a lieutenant obeys what the commander told it, whatever the others say, kept to show that the
-    /// checker catches it.
+    /// A mutant: a lieutenant obeys what the commander told it, whatever the others say, kept to show that
+    /// the checker catches it.
     MutantTrustsCommander,
 }
 
@@ -182,8 +182,8 @@ mod tests {
         assert_eq!(p.timer(Beat).outputs(), [Output::Decided(Value::Attack)]);
     }
 
-    /// Lamport: "Lieutenant i acts as the commander in Algorithm OM(m−1) to send the value v_i to each of the n−2
-    /// other lieutenants."
+    /// Lamport: "Lieutenant i acts as the commander in Algorithm OM(m−1) to send the value v_i to each of the
+    /// n−2 other lieutenants."
     #[test]
     fn a_lieutenant_passes_on_what_the_commander_told_it() {
         let mut p = general(2, Config::default());
@@ -257,8 +257,8 @@ mod tests {
         alike && (traitor == 0 || obeyed[0] == Output::Decided(Value::Attack))
     }
 
-    /// Lamport: "Algorithm OM(m) satisfies conditions IC1 and IC2 if there are more than 3m generals and at most m
-    /// traitors."
+    /// Lamport: "Algorithm OM(m) satisfies conditions IC1 and IC2 if there are more than 3m generals and at
+    /// most m traitors."
     #[test]
     fn no_lie_of_one_traitor_divides_four_generals() {
         for traitor in 0..4 {

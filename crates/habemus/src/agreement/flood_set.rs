@@ -2,9 +2,10 @@
 //! Algorithms*, 1996, section 6.2).
 //!
 //! In each round every process tells all others every value that it knows of. A process that crashes in the
-//! midst of it may have told some and not others; but of f+1 rounds at least one is without a crash if at most f
-//! processes fail, and after that round all know the same values and decide on the least. With f rounds a chain of
-//! f crashes can hide a value from all but one. (f+1)·n(n−1) messages, exactly, if nobody crashes.
+//! midst of it may have told some and not others; but of f+1 rounds at least one is without a crash if at
+//! most f processes fail, and after that round all know the same values and decide on the least. With f
+//! rounds a chain of f crashes can hide a value from all but one. (f+1)·n(n−1) messages, exactly, if nobody
+//! crashes.
 
 use std::collections::BTreeSet;
 
@@ -35,8 +36,8 @@ pub enum Variant {
     Everything,
     /// Everyone sends only what is new to it: what it has told before, all that are up have heard.
     NewsOnly,
-    /// A mutant: everyone repeats only its own value, kept to show that the checker catches it: nobody passes on
-    /// what a crashed process told it alone.
+    /// A mutant: everyone repeats only its own value, kept to show that the checker catches it: nobody passes
+    /// on what a crashed process told it alone.
     MutantOwnValue,
 }
 

@@ -1,8 +1,8 @@
 //! What generals tell each other about orders, and what one of them makes of it: the heart of OM(m).
 //!
 //! A *path* tells how an order came: `[1, 3, 4]` is "4 says that 3 said that 1 ordered". Lamport's recursive
-//! OM(m) unrolled: in pulse k everyone passes on what it has heard over paths of length k, and in the end it judges
-//! each path by the majority of what was heard over it directly and of what the others say about it.
+//! OM(m) unrolled: in pulse k everyone passes on what it has heard over paths of length k, and in the end it
+//! judges each path by the majority of what was heard over it directly and of what the others say about it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,8 +16,8 @@ use crate::{Address, Context, Id, Process};
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
-    /// "The order that came over this path, of which I am the last, is this." The commander's own has a path of
-    /// one. Who receives it passes it on to all that are not yet on the path, until m+1 are.
+    /// "The order that came over this path, of which I am the last, is this." The commander's own has a path
+    /// of one. Who receives it passes it on to all that are not yet on the path, until m+1 are.
     Order {
         /// Those who have passed it on, the commander first.
         path: Vec<Id>,
@@ -46,9 +46,9 @@ pub struct Hearsay {
 pub(super) type Letter = (Address, Message);
 
 impl Hearsay {
-    /// Takes note of the messages of the last pulse, which has the number `length` − 1. What does not come over a
-    /// path of this length that ends with its sender is no message of the protocol and counts nothing; neither does
-    /// a second one over the same path.
+    /// Takes note of the messages of the last pulse, which has the number `length` − 1. What does not come
+    /// over a path of this length that ends with its sender is no message of the protocol and counts nothing;
+    /// neither does a second one over the same path.
     pub(super) fn hear(&mut self, length: usize, arrived: impl IntoIterator<Item = (Id, Message)>, me: Id) {
         for (from, Message::Order { path, value }) in arrived {
             let proper = path.len() == length && path.last() == Some(&from);
@@ -67,8 +67,8 @@ impl Hearsay {
         letters(&[], value, treason, cx)
     }
 
-    /// What I pass on of what came over paths of this length from these commanders. Of those that said nothing I
-    /// say that they ordered to retreat.
+    /// What I pass on of what came over paths of this length from these commanders. Of those that said
+    /// nothing I say that they ordered to retreat.
     pub(super) fn passed_on<P: Process<Topology = Complete>>(
         &self,
         commanders: &[Id],

@@ -1,9 +1,9 @@
 //! Interactive consistency (S1; M. Pease, R. Shostak and L. Lamport, *Reaching Agreement in the Presence of
 //! Faults*, 1980): all loyal processes agree on a vector with one value for each process.
 //!
-//! Every process is the commander of an OM(m) of its own, all at once; the vector is what comes of them. With at
-//! most m traitors among n ≥ 3m+1 the vectors of all loyal processes are equal, and in the place of each loyal
-//! process stands the value that it proposed. n times the messages of the Byzantine generals, exactly.
+//! Every process is the commander of an OM(m) of its own, all at once; the vector is what comes of them. With
+//! at most m traitors among n ≥ 3m+1 the vectors of all loyal processes are equal, and in the place of each
+//! loyal process stands the value that it proposed. n times the messages of the Byzantine generals, exactly.
 
 use super::hearsay::{Hearsay, Message, others};
 use super::treason::Treason;
@@ -34,7 +34,8 @@ impl Default for Config {
 pub enum Variant {
     /// Those of the paper.
     Majority,
-    /// A mutant: everyone believes what each process says of itself, kept to show that the checker catches it.
+    /// A mutant: everyone believes what each process says of itself, kept to show that the checker catches
+    /// it.
     MutantTrustsEveryone,
 }
 
@@ -152,8 +153,8 @@ mod tests {
         outputs.into_iter().filter_map(vector).collect()
     }
 
-    /// Pease, Shostak and Lamport: "each nonfaulty processor computes the same vector of values, with an element for
-    /// each of the n processors".
+    /// Pease, Shostak and Lamport: "each nonfaulty processor computes the same vector of values, with an
+    /// element for each of the n processors".
     #[test]
     fn where_all_are_loyal_all_know_everything() {
         let all = [Value::Number(1), Value::Number(2), Value::Attack, Value::Number(4)];

@@ -9,8 +9,8 @@ use crate::topology::Complete;
 /// Pulses after which every algorithm of a test has halted.
 const ENOUGH: usize = 8;
 
-/// Lets `n` processes with the identifiers 1 … n run to their end, with these commands and these choices, both by
-/// address; what each told its application.
+/// Lets `n` processes with the identifiers 1 … n run to their end, with these commands and these choices,
+/// both by address; what each told its application.
 pub(super) fn lockstep<R>(
     n: usize,
     config: &R::Config,

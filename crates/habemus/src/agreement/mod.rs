@@ -1,9 +1,11 @@
-//! Agreement (S1, "Problemas de acordo"): processes decide on a value that some of them proposed, whatever fails.
+//! Agreement (S1, "Problemas de acordo"): processes decide on a value that some of them proposed, whatever
+//! fails.
 //!
-//! S1 names three problems of one family. In *consensus* each process proposes a value and all decide on one of
-//! them. For the *Byzantine generals* one process commands and the others must obey the same order, although some,
-//! perhaps the commander himself, are traitors. In *interactive consistency* all decide on the same vector, with
-//! one value for each process. Algorithms for all three take the same command and give the same outputs.
+//! S1 names three problems of one family. In *consensus* each process proposes a value and all decide on one
+//! of them. For the *Byzantine generals* one process commands and the others must obey the same order,
+//! although some, perhaps the commander himself, are traitors. In *interactive consistency* all decide on the
+//! same vector, with one value for each process. Algorithms for all three take the same command and give the
+//! same outputs.
 
 use std::fmt;
 

@@ -1,16 +1,17 @@
-//! Single-decree Paxos, led by Ω (S1 poses consensus, S3 gives the leader; L. Lamport, *The Part-Time Parliament*,
-//! 1998, and *Paxos Made Simple*, 2001).
+//! Single-decree Paxos, led by Ω (S1 poses consensus, S3 gives the leader; L. Lamport, *The Part-Time
+//! Parliament*, 1998, and *Paxos Made Simple*, 2001).
 //!
-//! The leader asks a majority to promise that they will accept nothing of an earlier ballot, learns what they have
-//! accepted so far, and asks them to accept the latest of it, or its own value if there is none. What a majority
-//! has accepted is decided. Any two majorities have a process in common, which keeps its promises on stable storage:
-//! so no two values are ever decided, whatever is lost, doubled or late, whoever crashes and recovers, and however
-//! many believe to lead. That somebody decides takes a leader: Ω, here the best process that the failure detector
-//! does not suspect. Once all have the same and messages arrive in time (after GST), its ballot succeeds.
+//! The leader asks a majority to promise that they will accept nothing of an earlier ballot, learns what they
+//! have accepted so far, and asks them to accept the latest of it, or its own value if there is none. What a
+//! majority has accepted is decided. Any two majorities have a process in common, which keeps its promises on
+//! stable storage: so no two values are ever decided, whatever is lost, doubled or late, whoever crashes and
+//! recovers, and however many believe to lead. That somebody decides takes a leader: Ω, here the best process
+//! that the failure detector does not suspect. Once all have the same and messages arrive in time (after
+//! GST), its ballot succeeds.
 //!
-//! Who proposes without leading hands its value to the leader. The decision is told until it is acknowledged, so
-//! that one who was away learns it, too. 6(n−1) messages if the leader proposes and nothing fails: four for the two
-//! phases and two to tell the decision; one more of each other that proposes.
+//! Who proposes without leading hands its value to the leader. The decision is told until it is acknowledged,
+//! so that one who was away learns it, too. 6(n−1) messages if the leader proposes and nothing fails: four
+//! for the two phases and two to tell the decision; one more of each other that proposes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -47,8 +48,8 @@ impl Default for Config {
 pub enum Variant {
     /// Lamport's.
     Paxos,
-    /// A mutant: a leader proposes its own value whatever has been accepted, kept to show that the checker catches
-    /// it.
+    /// A mutant: a leader proposes its own value whatever has been accepted, kept to show that the checker
+    /// catches it.
     MutantIgnoresAccepted,
     /// A mutant: half of the processes are enough, kept to show that the checker catches it.
     MutantHalfQuorum,
@@ -256,7 +257,8 @@ impl Paxos {
         }
     }
 
-    /// Those that do not seem to know the decision: a leader cares for all that it trusts, another for its leader.
+    /// Those that do not seem to know the decision: a leader cares for all that it trusts, another for its
+    /// leader.
     fn to_be_told(&self, cx: &Context<'_, Self>) -> Vec<Address> {
         let (me, leader) = (cx.me(), self.leader(cx));
         let mine = |other: &Address| leader == me || *other == leader;

@@ -1,12 +1,12 @@
-//! Byzantine generals with signed messages, SM(m) (S1 poses the problem; L. Lamport, R. Shostak and M. Pease, *The
-//! Byzantine Generals Problem*, 1982).
+//! Byzantine generals with signed messages, SM(m) (S1 poses the problem; L. Lamport, R. Shostak and M. Pease,
+//! *The Byzantine Generals Problem*, 1982).
 //!
-//! If a general's signature cannot be forged, a traitor can no longer say that he heard what he did not. Every
-//! order carries the signatures of all who passed it on; whoever gets one that is new to him adds his own and passes
-//! it on, for m+1 rounds. In the end all loyal generals know the same orders: if it is one, they obey it; if the
-//! commander signed two, or none, they retreat. This withstands any number m of traitors, where oral messages need
-//! n ≥ 3m+1. An order whose signatures are not what they should be is refused. (n−1)² messages, exactly, if all are
-//! loyal and m > 0.
+//! If a general's signature cannot be forged, a traitor can no longer say that he heard what he did not.
+//! Every order carries the signatures of all who passed it on; whoever gets one that is new to him adds his
+//! own and passes it on, for m+1 rounds. In the end all loyal generals know the same orders: if it is one,
+//! they obey it; if the commander signed two, or none, they retreat. This withstands any number m of
+//! traitors, where oral messages need n ≥ 3m+1. An order whose signatures are not what they should be is
+//! refused. (n−1)² messages, exactly, if all are loyal and m > 0.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -47,8 +47,8 @@ pub enum Variant {
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
-    /// "This is an order, signed by the commander and by all who passed it on." Who receives an order that is new
-    /// to him adds his signature and passes it on to all who have not signed, until m+1 have.
+    /// "This is an order, signed by the commander and by all who passed it on." Who receives an order that is
+    /// new to him adds his signature and passes it on to all who have not signed, until m+1 have.
     Order {
         /// The order.
         value: Value,
@@ -124,8 +124,8 @@ impl SignedGenerals {
         pass_on(value, &[], cx);
     }
 
-    /// An order with `length` signatures, as it must have in this pulse: one with fewer may have been held back, so
-    /// that too little time is left to tell the others.
+    /// An order with `length` signatures, as it must have in this pulse: one with fewer may have been held
+    /// back, so that too little time is left to tell the others.
     fn on_order(&mut self, from: Address, length: usize, message: Message, cx: &mut Pulse<'_, '_, Self>) {
         let Message::Order { value, signatures } = message;
         let from = cx.context().id_of(from);
@@ -152,8 +152,8 @@ impl SignedGenerals {
     }
 }
 
-/// Adds my signature and sends it to all who have not signed. A traitor may sign what he likes, but the signatures of
-/// the others are for the order that they saw.
+/// Adds my signature and sends it to all who have not signed. A traitor may sign what he likes, but the
+/// signatures of the others are for the order that they saw.
 fn pass_on(value: Value, signatures: &[(Id, Signature)], cx: &mut Pulse<'_, '_, SignedGenerals>) {
     let Config { treason, signatures: keys, .. } = cx.context().config();
     let me = cx.context().id();
@@ -171,8 +171,8 @@ fn pass_on(value: Value, signatures: &[(Id, Signature)], cx: &mut Pulse<'_, '_, 
     }
 }
 
-/// Whether these are the signatures of `length` different generals other than me, the commander first and the sender
-/// last, each of the order and of all signatures before.
+/// Whether these are the signatures of `length` different generals other than me, the commander first and the
+/// sender last, each of the order and of all signatures before.
 fn is_proper(
     value: Value,
     signatures: &[(Id, Signature)],

@@ -1,8 +1,8 @@
 //! Traitors: processes that follow the protocol in everything but the truth.
 //!
-//! A traitor sends when the protocol says so, and to whom, but what it says is a lie: scripted, or a free choice for
-//! each message. The model checker takes every branch of such a choice, so it sees every run that these traitors
-//! can cause. (A message that the protocol does not foresee would be ignored anyway.)
+//! A traitor sends when the protocol says so, and to whom, but what it says is a lie: scripted, or a free
+//! choice for each message. The model checker takes every branch of such a choice, so it sees every run that
+//! these traitors can cause. (A message that the protocol does not foresee would be ignored anyway.)
 
 use std::collections::BTreeSet;
 
@@ -56,8 +56,9 @@ impl Treason {
         self.traitors.contains(&process)
     }
 
-    /// What the process of `cx` says to `to` where the truth is `truth`; `None` if it keeps silent. Whoever hears
-    /// nothing takes it for an order to retreat, so silence need not be drawn where it cannot be told from one.
+    /// What the process of `cx` says to `to` where the truth is `truth`; `None` if it keeps silent. Whoever
+    /// hears nothing takes it for an order to retreat, so silence need not be drawn where it cannot be told
+    /// from one.
     pub(super) fn told<P: Process>(
         &self,
         truth: Value,

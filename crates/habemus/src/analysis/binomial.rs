@@ -74,9 +74,9 @@ impl Binomial {
     }
 }
 
-/// The probabilities of success that fit `successes` in so many trials: outside them, so many or more, or so few or
-/// fewer, would come about with a probability below `doubt`/2 (Clopper and Pearson, 1934: an exact interval, good also
-/// for one success in a million).
+/// The probabilities of success that fit `successes` in so many trials: outside them, so many or more, or so
+/// few or fewer, would come about with a probability below `doubt`/2 (Clopper and Pearson, 1934: an exact
+/// interval, good also for one success in a million).
 pub fn confidence_interval(successes: u64, trials: u64, doubt: f64) -> (LogProbability, LogProbability) {
     let successes = successes.min(trials);
     let limit = (doubt / 2.0).ln();
@@ -106,8 +106,8 @@ fn boundary(holds: impl Fn(LogProbability) -> bool) -> LogProbability {
     LogProbability::from_ln((below + above) / 2.0)
 }
 
-/// The sum of terms, of which the first is given by its logarithm and each other by how much it has grown; growth
-/// lessens from term to term.
+/// The sum of terms, of which the first is given by its logarithm and each other by how much it has grown;
+/// growth lessens from term to term.
 pub(super) fn sum(first: f64, growth: impl Iterator<Item = f64>) -> LogProbability {
     const HUGE: f64 = 1e200;
     let (mut scale, mut term, mut sum) = (first, 1.0, 1.0);
@@ -209,7 +209,8 @@ mod tests {
         assert!(binomial.at_least(350_000).log10() < -2000.0);
     }
 
-    /// For no success in n trials the upper end is 1 − (α/2)^(1/n); textbooks have 10 of 100 at 95 %: 0.0490 to 0.1762.
+    /// For no success in n trials the upper end is 1 − (α/2)^(1/n); textbooks have 10 of 100 at 95 %: 0.0490
+    /// to 0.1762.
     #[test]
     fn intervals_are_those_of_clopper_and_pearson() {
         let (low, high) = confidence_interval(0, 1000, 0.05);

@@ -79,9 +79,10 @@ impl BoundKind {
 const MIN_RUNS_FOR_A_MEAN: f64 = 10.0;
 
 impl Bound {
-    /// Why runs that sent so many messages contradict the figure, if they do. A mean is contradicted by a mean that
-    /// exceeds it by more than chance would in one of a million measurements, and by more than a twentieth, for some
-    /// figures are approximate; and never by a handful of runs, which do not show how far chance goes.
+    /// Why runs that sent so many messages contradict the figure, if they do. A mean is contradicted by a
+    /// mean that exceeds it by more than chance would in one of a million measurements, and by more than a
+    /// twentieth, for some figures are approximate; and never by a handful of runs, which do not show how far
+    /// chance goes.
     pub fn broken_by(&self, runs: &[u64]) -> Option<String> {
         let Bound { messages, kind, formula } = self;
         let (min, max) = (runs.iter().copied().min()?, runs.iter().copied().max()?);
@@ -107,8 +108,8 @@ impl Bound {
 /// Lays out `n` processes.
 pub type Arrange =
     fn(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged;
-/// The figure for `n` processes, given a look at the algorithm's options, and at its "topology" if it is not the
-/// first of those that the algorithm runs on.
+/// The figure for `n` processes, given a look at the algorithm's options, and at its "topology" if it is not
+/// the first of those that the algorithm runs on.
 pub type Theory = fn(
     arrangement: Arrangement,
     start: Start,
@@ -116,8 +117,8 @@ pub type Theory = fn(
     option: &dyn Fn(&str) -> Option<String>,
 ) -> Option<Bound>;
 
-/// The figure for an election that is held again among `n` processes, for this reason, under the usual options; `None`
-/// where those that are left after a crash are too few to elect anybody.
+/// The figure for an election that is held again among `n` processes, for this reason, under the usual
+/// options; `None` where those that are left after a crash are too few to elect anybody.
 pub type TheoryAgain = fn(again: Again, n: usize) -> Option<Bound>;
 
 /// How to measure an algorithm's cost, and what to expect.
@@ -131,10 +132,10 @@ pub struct CostModel {
     pub again: Option<TheoryAgain>,
 }
 
-/// The figure for a one-shot election that is held again on a detector, given that of one that all start. After a crash
-/// everybody is told at once, and all begin the same epoch. After a recovery one begins, and the others when they are
-/// told: an epoch, perhaps another beside it, and the one that all are in at last; with an answer to each message
-/// of an epoch that is over, which are no more than those of one epoch.
+/// The figure for a one-shot election that is held again on a detector, given that of one that all start.
+/// After a crash everybody is told at once, and all begin the same epoch. After a recovery one begins, and
+/// the others when they are told: an epoch, perhaps another beside it, and the one that all are in at last;
+/// with an answer to each message of an epoch that is over, which are no more than those of one epoch.
 pub fn held_again(all: Option<Bound>, n: usize) -> Option<Bound> {
     let count = n as f64;
     let (messages, kind) = all.map_or((count * count, BoundKind::AtMost), |all| match all.kind {

@@ -109,8 +109,8 @@ impl Delays {
         above
     }
 
-    /// The timeouts among which the one with the least cost is, if a late answer costs `mistake` and a second of
-    /// timeout `waiting`: no timeout at all, and wherever waiting longer ceases to pay.
+    /// The timeouts among which the one with the least cost is, if a late answer costs `mistake` and a second
+    /// of timeout `waiting`: no timeout at all, and wherever waiting longer ceases to pay.
     pub(super) fn candidates(&self, mistake: f64, waiting: f64) -> Vec<f64> {
         // What is lost is late in any case; only the rest can be saved.
         let mistake = mistake * (1.0 - self.lost);

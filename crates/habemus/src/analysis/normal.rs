@@ -2,7 +2,8 @@
 
 use std::f64::consts::{PI, SQRT_2};
 
-/// The probability that a normally distributed quantity exceeds its mean by more than `x` standard deviations.
+/// The probability that a normally distributed quantity exceeds its mean by more than `x` standard
+/// deviations.
 pub(super) fn tail(x: f64) -> f64 {
     if x.is_nan() || x < 0.0 {
         return 1.0 - tail(-x.min(0.0));

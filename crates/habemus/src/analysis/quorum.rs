@@ -2,17 +2,17 @@
 //!
 //! One participant is inside by the grants of m of n coordinators. Meanwhile each coordinator restarts with
 //! probability P, independently, and has then forgotten its grant. A second participant gets in if it finds m
-//! coordinators none of which remembers the first. Two quorums share at least 2m − n coordinators, so the answer
-//! depends on whom the second one asks:
+//! coordinators none of which remembers the first. Two quorums share at least 2m − n coordinators, so the
+//! answer depends on whom the second one asks:
 //!
-//! - **everybody**, as S4's participants do: it gets in as soon as any 2m − n of the m that granted have forgotten,
-//!   for with the n − m that never granted that makes m. This is S4's P_v = Σ C(m,k) Pᵏ (1−P)^(m−k) from
-//!   k = 2m − n on. The notes sum up to n; but C(m,k) is 0 beyond m, so the sum ends there. It is the case under
-//!   contention: the first got just m grants. Where nobody else had asked, all n had granted to it, and m of n must
-//!   have forgotten.
-//! - **one quorum that shares as few as can be**: all of those 2m − n must have forgotten, which has the probability
-//!   P^(2m−n) exactly. This is the question that S4 puts before the formula ("que os k processos na interseção sejam
-//!   reiniciados"), but not what the formula answers.
+//! - **everybody**, as S4's participants do: it gets in as soon as any 2m − n of the m that granted have
+//!   forgotten, for with the n − m that never granted that makes m. This is S4's P_v = Σ C(m,k) Pᵏ
+//!   (1−P)^(m−k) from k = 2m − n on. The notes sum up to n; but C(m,k) is 0 beyond m, so the sum ends there.
+//!   It is the case under contention: the first got just m grants. Where nobody else had asked, all n had
+//!   granted to it, and m of n must have forgotten.
+//! - **one quorum that shares as few as can be**: all of those 2m − n must have forgotten, which has the
+//!   probability P^(2m−n) exactly. This is the question that S4 puts before the formula ("que os k processos
+//!   na interseção sejam reiniciados"), but not what the formula answers.
 //! - **one quorum drawn at random**: it may share more than 2m − n; the sum over what it shares.
 //!
 //! Each is exact under its assumption, and each is at most the one before it.
@@ -51,7 +51,8 @@ pub enum NoQuorum {
 }
 
 impl ForgetfulQuorum {
-    /// `quorum` of `coordinators`, each of which forgets with probability `forgets` while a participant is inside.
+    /// `quorum` of `coordinators`, each of which forgets with probability `forgets` while a participant is
+    /// inside.
     ///
     /// # Errors
     /// If the quorum is no majority, or there are too many coordinators.
@@ -115,14 +116,15 @@ impl ForgetfulQuorum {
         Binomial::new(self.quorum, self.forgets).at_least(self.shared())
     }
 
-    /// The probability that a second participant that asks everybody can get in, if nobody else had asked when the
-    /// first did: then all coordinators had granted to the first, and a quorum of them must have forgotten.
+    /// The probability that a second participant that asks everybody can get in, if nobody else had asked
+    /// when the first did: then all coordinators had granted to the first, and a quorum of them must have
+    /// forgotten.
     pub fn uncontended(&self) -> LogProbability {
         Binomial::new(self.coordinators, self.forgets).at_least(self.quorum)
     }
 
-    /// The probability that a second participant can get in that asks one quorum, of those that share as few as can
-    /// be with the first.
+    /// The probability that a second participant can get in that asks one quorum, of those that share as few
+    /// as can be with the first.
     pub fn by_asking_worst(&self) -> LogProbability {
         self.forgets.power(self.shared())
     }
@@ -132,7 +134,8 @@ impl ForgetfulQuorum {
         let ForgetfulQuorum { coordinators: n, quorum: m, forgets } = *self;
         let outside = n - m;
         let min = self.shared();
-        // Exactly k of the m, and all others of those outside; the fewest shared are all outside and the rest.
+        // Exactly k of the m, and all others of those outside; the fewest shared are all outside and the
+        // rest.
         let ways = binomial::ln_choose(m, min) - binomial::ln_choose(n, m);
         let growth = (min..m).map(|k| {
             let (inside, left) =

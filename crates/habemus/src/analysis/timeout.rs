@@ -1,19 +1,20 @@
 //! Which timeout? (S4)
 //!
-//! S4 asks three questions: what does it cost to wait longer (E), what does a mistake cost (C), how likely is one (p)?
-//! And it answers: do not wait longer if C·p < E. With the delay D of an answer and a timeout T:
+//! S4 asks three questions: what does it cost to wait longer (E), what does a mistake cost (C), how likely is
+//! one (p)? And it answers: do not wait longer if C·p < E. With the delay D of an answer and a timeout T:
 //!
 //! K(T) = C · P(D > T) + E · T
 //!
-//! A late answer is a mistake and costs C, so that C·p with p = P(D > T) is what mistakes cost on average; E is what
-//! each second costs by which the timeout is longer. Waiting a little longer pays as long as it saves more mistakes
-//! than it costs, and the best timeout is where K is least.
+//! A late answer is a mistake and costs C, so that C·p with p = P(D > T) is what mistakes cost on average; E
+//! is what each second costs by which the timeout is longer. Waiting a little longer pays as long as it saves
+//! more mistakes than it costs, and the best timeout is where K is least.
 //!
-//! S4's rule by itself stops at the first T with C·p ≤ E·T. As mistakes become rarer with T and waiting dearer, K is
-//! there at most twice what it is at best: the rule is a good rule of thumb.
+//! S4's rule by itself stops at the first T with C·p ≤ E·T. As mistakes become rarer with T and waiting
+//! dearer, K is there at most twice what it is at best: the rule is a good rule of thumb.
 //!
-//! If it is known how often the other has really crashed, with probability q when one waits, then only then the whole
-//! timeout is waited in vain, and only otherwise there is a mistake to make: C becomes (1−q)·C, and E becomes q·E.
+//! If it is known how often the other has really crashed, with probability q when one waits, then only then
+//! the whole timeout is waited in vain, and only otherwise there is a mistake to make: C becomes (1−q)·C, and
+//! E becomes q·E.
 
 use super::delays::Delays;
 
@@ -43,16 +44,16 @@ pub struct Priced {
 }
 
 impl TimeoutCost {
-    /// A mistake costs `mistake`, and a second of timeout `waiting`; `None` if that is not above zero, or if one of
-    /// them is no finite number or nothing beside the other: then no timeout would be best.
+    /// A mistake costs `mistake`, and a second of timeout `waiting`; `None` if that is not above zero, or if
+    /// one of them is no finite number or nothing beside the other: then no timeout would be best.
     pub fn new(mistake: f64, waiting: f64) -> Option<Self> {
         let sensible =
             mistake >= 0.0 && waiting > 0.0 && waiting.is_finite() && (mistake / waiting).is_finite();
         sensible.then_some(TimeoutCost { mistake, waiting })
     }
 
-    /// The same where the other has crashed with probability `crashed` whenever one waits; `None` unless that is
-    /// above 0 and at most 1.
+    /// The same where the other has crashed with probability `crashed` whenever one waits; `None` unless that
+    /// is above 0 and at most 1.
     pub fn weighed(self, crashed: f64) -> Option<Self> {
         if !(crashed > 0.0 && crashed <= 1.0) {
             return None;

@@ -21,8 +21,8 @@ pub struct DetectorSetup {
     pub oracle: Option<Duration>,
 }
 
-/// The detector called `name` among the processes `ids`. An option may belong to another detector: options that are
-/// given for several at once need not fit each.
+/// The detector called `name` among the processes `ids`. An option may belong to another detector: options
+/// that are given for several at once need not fit each.
 ///
 /// # Errors
 /// If there is no such detector or option, or a value makes no sense.

@@ -4,7 +4,8 @@ use std::fmt;
 
 /// Something that can go wrong.
 ///
-/// Faults come for a while: what must happen in the end is promised of runs that are left in peace after the last fault.
+/// Faults come for a while: what must happen in the end is promised of runs that are left in peace after the
+/// last fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
     /// Messages on a link overtake each other.

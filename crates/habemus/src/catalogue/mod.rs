@@ -1,7 +1,8 @@
 //! Every algorithm by name, for programs that choose at run time.
 //!
-//! The choice is erased one level above processes: [`build`] makes the system that was asked for, as a value, and
-//! [`Chosen::accept`] hands it to a [`Visitor`], which is generic over the process and drives it at full speed.
+//! The choice is erased one level above processes: [`build`] makes the system that was asked for, as a value,
+//! and [`Chosen::accept`] hands it to a [`Visitor`], which is generic over the process and drives it at full
+//! speed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -237,8 +238,8 @@ pub struct Setup<P: Process> {
 }
 
 impl<P: Process> Setup<P> {
-    /// A system whose algorithm is not in the catalogue: alone, without an oracle, and with nobody better suited
-    /// to lead than others; see [`Entry::own`].
+    /// A system whose algorithm is not in the catalogue: alone, without an oracle, and with nobody better
+    /// suited to lead than others; see [`Entry::own`].
     pub fn own(entry: &'static Entry, system: System<P>) -> Self {
         let shape = Shape::Named(entry.topologies.first().copied().unwrap_or("own").to_owned());
         Setup::new(entry, system, None, &shape)

@@ -1,5 +1,5 @@
-//! What an algorithm assumes, and what it promises under which faults: the one source from which the catalogue, the
-//! pages, the table of guarantees and every verdict come.
+//! What an algorithm assumes, and what it promises under which faults: the one source from which the
+//! catalogue, the pages, the table of guarantees and every verdict come.
 
 use std::fmt;
 use std::time::Duration;
@@ -35,8 +35,8 @@ pub enum Timing {
 /// What a model says of the links, as far as whoever carries the messages must know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// Every message between two processes that do not crash arrives, however late: after an outage, what was sent
-    /// meanwhile is still to be delivered.
+    /// Every message between two processes that do not crash arrives, however late: after an outage, what was
+    /// sent meanwhile is still to be delivered.
     Reliable,
     /// A message that comes late is as good as lost: there are timeouts or pulses, or losses do no harm.
     Timely,
@@ -57,7 +57,8 @@ pub enum Survivors {
 const UNTIMELY: Faults = Faults::of(&[Fault::WrongTimeouts, Fault::Pause, Fault::Drift, Fault::LateHolder]);
 
 impl Model {
-    /// Pulses, in which nothing is late or lost; the order in which messages come within a pulse does not matter.
+    /// Pulses, in which nothing is late or lost; the order in which messages come within a pulse does not
+    /// matter.
     pub const PULSES: Model = Model::new(Timing::Pulses, &[Fault::Reordering]);
 
     /// This is known about time, and these faults may come.
@@ -222,7 +223,8 @@ pub struct Contract {
     pub promises: Vec<Promise>,
     /// Why it is outside the algorithm's model whatever happens, if it is: too many traitors, for example.
     pub outside: Option<String>,
-    /// The longest that a message may take for the algorithm's timeouts to be right; `None`: as long as it likes.
+    /// The longest that a message may take for the algorithm's timeouts to be right; `None`: as long as it
+    /// likes.
     pub max_latency: Option<Duration>,
 }
 
@@ -346,7 +348,8 @@ mod tests {
         let recovers = MODEL.and(&[Fault::Recovery]).besides("a clock");
         assert_eq!(
             recovers.to_string(),
-            "synchronous enough for its timeouts; reliable FIFO links; crashes and recoveries with stable storage; \
+            "synchronous enough for its timeouts; reliable FIFO links; crashes and recoveries with stable \
+                storage; \
              partitions; a clock"
         );
     }

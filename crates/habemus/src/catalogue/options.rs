@@ -397,7 +397,8 @@ mod tests {
         [options.duration("delay"), options.positive("delay"), or_none]
     }
 
-    /// The catalogue says of each variant what it is, and the usual one first; its builders know the same ones.
+    /// The catalogue says of each variant what it is, and the usual one first; its builders know the same
+    /// ones.
     #[test]
     fn every_variant_that_is_listed_can_be_built() {
         for entry in ENTRIES {

@@ -52,10 +52,11 @@ pub trait Visitor {
 /// Builds the system of one algorithm.
 type Build = fn(&'static Entry, &Request<'_>, &Options<'_>) -> Result<Chosen, SetupError>;
 
-/// Writes the list of entries, the list of their builders, and [`Chosen`] with a variant for each process type.
+/// Writes the list of entries, the list of their builders, and [`Chosen`] with a variant for each process
+/// type.
 ///
-/// A line names the catalogue's file of an algorithm and the processes that it may build; behind `on` stands the
-/// same algorithm on a failure detector.
+/// A line names the catalogue's file of an algorithm and the processes that it may build; behind `on` stands
+/// the same algorithm on a failure detector.
 macro_rules! register {
     (
         $($kind:ident::$file:ident: $($name:ident($process:ty)),+ $(; on $stacked:ident($on_detector:ty))?.)+

@@ -45,8 +45,8 @@ where
     }
 }
 
-/// An election on the detector that was asked for, as [`on_detector`]. Elections that share their process with a
-/// detector are all of one type, so that drivers are compiled once for them.
+/// An election on the detector that was asked for, as [`on_detector`]. Elections that share their process
+/// with a detector are all of one type, so that drivers are compiled once for them.
 ///
 /// # Errors
 /// As [`on_detector`].
@@ -124,8 +124,8 @@ where
     let (ids, pulse) = (election.ids.clone(), election.pulse);
     let system: System<Recurring<A>> = System { pulse, ..System::new(network, ids, election)? };
     let mut service = Setup { service: true, ..setup.with_system(system) };
-    // Who elects again whenever somebody comes or goes promises neither that a leader stays nor that the old one
-    // knows at once.
+    // Who elects again whenever somebody comes or goes promises neither that a leader stays nor that the old
+    // one knows at once.
     service.contract = service.contract.without(&["uniqueness", "stability"]).except(
         "E1",
         &[Fault::Partition],

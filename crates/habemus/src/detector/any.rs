@@ -1,7 +1,7 @@
 //! Any of the detectors, as one process.
 //!
-//! An algorithm on a detector is compiled once for each detector. Programs that choose the detector at run time need
-//! it only once, on this.
+//! An algorithm on a detector is compiled once for each detector. Programs that choose the detector at run
+//! time need it only once, on this.
 
 use super::Detection;
 use super::eventually_perfect::EventuallyPerfect;

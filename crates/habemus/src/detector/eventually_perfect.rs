@@ -6,7 +6,8 @@
 //! come at bounded distances; once the timeout has outgrown that bound there is no false suspicion any more,
 //! and a process that has crashed for good is suspected for good.
 //!
-//! A process that crashed and came back cannot be told from one that was only slow: it is given more time, too.
+//! A process that crashed and came back cannot be told from one that was only slow: it is given more time,
+//! too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -37,7 +38,8 @@ impl Default for Config {
     }
 }
 
-/// The detector at one process. Its messages and timers are those of the [heartbeat](super::heartbeat) detector.
+/// The detector at one process. Its messages and timers are those of the [heartbeat](super::heartbeat)
+/// detector.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EventuallyPerfect<T> {
     /// Those that seem to have crashed.

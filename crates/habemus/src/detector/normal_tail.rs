@@ -40,8 +40,8 @@ pub(super) fn deviations(threshold: f64) -> f64 {
     above
 }
 
-/// The natural logarithm of a number that is neither tiny nor huge: 2ᵉ·m with m around 1, and the series of the
-/// inverse hyperbolic tangent for m.
+/// The natural logarithm of a number that is neither tiny nor huge: 2ᵉ·m with m around 1, and the series of
+/// the inverse hyperbolic tangent for m.
 fn ln(number: f64) -> f64 {
     let (mut mantissa, mut exponent) = (number, 0.0);
     while mantissa > std::f64::consts::SQRT_2 {

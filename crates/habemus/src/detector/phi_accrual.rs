@@ -7,8 +7,9 @@
 //! one in a hundred million. φ only grows while the silence lasts, so the moment at which it will reach the
 //! threshold is known as soon as a heartbeat arrives, and a timer waits for it; nothing is polled.
 //!
-//! This is not ◇P: the threshold makes mistakes rare, it does not make them end. Intervals are measured in whole
-//! microseconds, and the mean and the deviation are integers; see [`Config::new`] for the one real number.
+//! This is not ◇P: the threshold makes mistakes rare, it does not make them end. Intervals are measured in
+//! whole microseconds, and the mean and the deviation are integers; see [`Config::new`] for the one real
+//! number.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::marker::PhantomData;
@@ -29,12 +30,13 @@ pub struct Config {
 }
 
 impl Config {
-    /// How often to say that one is alive; the φ at which to suspect (at least 1); how many intervals to remember
-    /// of each neighbour (at least 2); and the deviation to assume at least, so that a run of punctual heartbeats
-    /// does not make the detector nervous.
+    /// How often to say that one is alive; the φ at which to suspect (at least 1); how many intervals to
+    /// remember of each neighbour (at least 2); and the deviation to assume at least, so that a run of
+    /// punctual heartbeats does not make the detector nervous.
     ///
     /// The threshold becomes a number of standard deviations by an approximation of the normal distribution's
-    /// tail, good to 0.0012 of φ, that uses only +, −, ×, ÷ and √ and so gives the same bits on every machine.
+    /// tail, good to 0.0012 of φ, that uses only +, −, ×, ÷ and √ and so gives the same bits on every
+    /// machine.
     pub fn new(interval: Duration, threshold: u32, window: usize, min_deviation: Duration) -> Self {
         let deviations = normal_tail::deviations(f64::from(threshold.max(1)));
         Config { interval, deviations, window: window.max(2), min_deviation }
@@ -47,7 +49,8 @@ impl Default for Config {
     }
 }
 
-/// The detector at one process. Its messages and timers are those of the [heartbeat](super::heartbeat) detector.
+/// The detector at one process. Its messages and timers are those of the [heartbeat](super::heartbeat)
+/// detector.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PhiAccrual<T> {
     /// Those that seem to have crashed.
@@ -117,7 +120,8 @@ impl<T: Topology> PhiAccrual<T> {
 }
 
 impl History {
-    /// Before the first heartbeat: they will come at the interval that everyone keeps, give or take a quarter.
+    /// Before the first heartbeat: they will come at the interval that everyone keeps, give or take a
+    /// quarter.
     fn expected(config: &Config) -> Self {
         let interval = microseconds(config.interval);
         let quarter = interval / 4;
@@ -127,8 +131,8 @@ impl History {
     /// Takes note of a heartbeat.
     fn record(&mut self, now: Duration, config: &Config) {
         let Some(last) = self.last.replace(now) else { return }; // The first one ends no interval.
-        // Of a silence that led to suspicion only the part before the suspicion counts: a crash is no interval
-        // between heartbeats, but a neighbour that has become slow must be given more time.
+        // Of a silence that led to suspicion only the part before the suspicion counts: a crash is no
+        // interval between heartbeats, but a neighbour that has become slow must be given more time.
         let interval = now.saturating_sub(last).min(self.patience(config));
         self.intervals.push_back(microseconds(interval));
         if self.intervals.len() > config.window {

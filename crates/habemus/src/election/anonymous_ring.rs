@@ -1,9 +1,10 @@
 //! S4's "Anel 1": an election among processes that are all alike, kept as the counterexample.
 //!
 //! Nobody has an identifier, so a vote cannot be told from another's. A single candidate takes the vote that
-//! comes round for its own, rightly; with two candidates each takes the other's, and both are elected. S4 draws
-//! the conclusion: since the processes see the same events, they must come to the same end, and uniqueness
-//! cannot be had. [Itai–Rodeh](super::itai_rodeh) is the randomized cure. Messages: 2n, whoever stands.
+//! comes round for its own, rightly; with two candidates each takes the other's, and both are elected. S4
+//! draws the conclusion: since the processes see the same events, they must come to the same end, and
+//! uniqueness cannot be had. [Itai–Rodeh](super::itai_rodeh) is the randomized cure. Messages: 2n, whoever
+//! stands.
 
 use super::{Command, Election, Output};
 use crate::symmetry::{Part, Rotation, RotationSymmetric};
@@ -113,8 +114,8 @@ impl AnonymousRing {
                 cx.send(cx.successor(), Message::HabemosLeader);
             }
             Role::Elected => self.role = Role::Invested,
-            // The notes have no rule for a candidate: one that stood too late learns nothing, and neither does
-            // whoever comes after it.
+            // The notes have no rule for a candidate: one that stood too late learns nothing, and neither
+            // does whoever comes after it.
             Role::Candidate | Role::Invested => {}
         }
     }

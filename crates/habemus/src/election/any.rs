@@ -31,7 +31,8 @@ use crate::term::{Sort, Term, TermInvariant, TermPart};
 use crate::topology::Complete;
 use crate::{Address, Context, Process, Said, Step, Suspicion, System};
 
-/// Writes the five types, which have one variant for each election, and passes every event on to the right one.
+/// Writes the five types, which have one variant for each election, and passes every event on to the right
+/// one.
 macro_rules! any_election {
     ($($(#[$doc:meta])* $name:ident($process:ty)),+ $(,)?) => {
         /// The election at one process, whichever it is.
@@ -86,7 +87,8 @@ macro_rules! any_election {
             }
 
             fn vocabulary() -> Vec<&'static str> {
-                let mut kinds = vec![$(<<$process as Process>::Message as crate::Message>::vocabulary()),+].concat();
+                let mut kinds = Vec::new();
+                $(kinds.extend(<<$process as Process>::Message as crate::Message>::vocabulary());)+
                 kinds.sort_unstable();
                 kinds.dedup();
                 kinds

@@ -1,8 +1,8 @@
 //! The bully election (S0, S1, S4): the best live process takes over, and tells the others.
 //!
-//! H. Garcia-Molina, *Elections in a distributed computing system*, 1982. The notes give three variants, which
-//! are options here: ELECTION goes to all (S0) or only to better processes (S1, S4), and the start of an
-//! election can be delayed by rank (S0). S4's listing taken by the letter is the variant `AsPrinted`.
+//! H. Garcia-Molina, *Elections in a distributed computing system*, 1982. The notes give three variants,
+//! which are options here: ELECTION goes to all (S0) or only to better processes (S1, S4), and the start of
+//! an election can be delayed by rank (S0). S4's listing taken by the letter is the variant `AsPrinted`.
 //! Messages: Θ(n²) if the worst process starts, Θ(n) if the best does.
 //!
 //! Where the notes are silent, rules were added, without which two may lead for ever, or everybody elects
@@ -15,9 +15,9 @@
 //!   leader, asks its own leader first, and elects if that one is silent.
 //! - Who is trusted again may have elected in the meantime, on the other side of a partition: a leader tells
 //!   it, and others ask it if it is better than their leader.
-//! - What is said may be lost in a partition that nobody notices. On a detector, who begins to lead is told HEARD
-//!   by whoever follows, and goes on telling all others that live; and so does who leads no more, or may have
-//!   led before it crashed.
+//! - What is said may be lost in a partition that nobody notices. On a detector, who begins to lead is told
+//!   HEARD by whoever follows, and goes on telling all others that live; and so does who leads no more, or
+//!   may have led before it crashed.
 
 use std::collections::BTreeSet;
 
@@ -35,8 +35,8 @@ pub use config::{Audience, Config, Variant};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// "Is a better one alive?" A better process answers [`Ok`](Message::Ok) and holds its own election. The
-    /// leader answers [`Coordinator`](Message::Coordinator), too. To a worse process it says "I do not lead", and
-    /// is answered [`Heard`](Message::Heard).
+    /// leader answers [`Coordinator`](Message::Coordinator), too. To a worse process it says "I do not lead",
+    /// and is answered [`Heard`](Message::Heard).
     Election,
     /// "I am: give up." [`Coordinator`](Message::Coordinator) should follow.
     Ok,

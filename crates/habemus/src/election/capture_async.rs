@@ -4,8 +4,8 @@
 //! captured processes, and by identifier between equals. A process that already has an owner changes hands
 //! only when that owner has been eliminated, so no two candidates own the same process, and Theorem 5.3
 //! holds: at most ⌊n/(2^k −1)⌋ candidates are at level k at any moment. Corollary 5.4: at most 2n⌊log₂ n⌋ + n
-//! captures are tried, with at most 6 messages each; its proof takes the moment for the whole run, and a test has a
-//! run with more. The winner announces itself with n−1 messages more, which the notes leave out.
+//! captures are tried, with at most 6 messages each; its proof takes the moment for the whole run, and a test
+//! has a run with more. The winner announces itself with n−1 messages more, which the notes leave out.
 //!
 //! The printed pseudo-code is wrong in five places, marked below; [`Variant::AsPrinted`] keeps them.
 
@@ -373,8 +373,8 @@ mod tests {
         assert_eq!(p.process.owns, 1);
     }
 
-    /// Lets one stand and try these in turn (S2: "seja n_j um nó em S", in whatever order) until nobody says anything
-    /// more, or the ACK of the last is on its way. Says how many it has tried.
+    /// Lets one stand and try these in turn (S2: "seja n_j um nó em S", in whatever order) until nobody says
+    /// anything more, or the ACK of the last is on its way. Says how many it has tried.
     fn stand(all: &mut [Harness<CaptureAsync>], candidate: Address, targets: &[Address]) -> usize {
         all[candidate.index()].process.tried.passed = targets[0].0;
         let (mut tried, mut at) = (1, candidate);
@@ -391,8 +391,9 @@ mod tests {
         tried
     }
 
-    /// Theorem 5.3 counts the candidates of one moment, the proof of Corollary 5.4 those of the whole run. One that has
-    /// given up leaves what it owns to whoever comes next, so many can reach a level with the same processes.
+    /// Theorem 5.3 counts the candidates of one moment, the proof of Corollary 5.4 those of the whole run.
+    /// One that has given up leaves what it owns to whoever comes next, so many can reach a level with the
+    /// same processes.
     #[test]
     fn a_run_can_have_more_attempts_than_corollary_5_4_allows() {
         const COUNT: u32 = 110;

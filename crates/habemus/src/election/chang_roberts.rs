@@ -1,9 +1,9 @@
 //! Chang and Roberts's election on a one-way ring (S1 with participant flags and an announcement; S4).
 //!
-//! E. Chang and R. Roberts, *An improved algorithm for decentralized extrema-finding in circular configurations
-//! of processes*, 1979. Identifiers travel round the ring; a process lets pass only those better than its own,
-//! so only the best comes home. Messages: 2n if the best starts alone, 3n−1 if its successor does; if all
-//! start, n(n+1)/2 + n in the worst arrangement and n·Hₙ + n on average.
+//! E. Chang and R. Roberts, *An improved algorithm for decentralized extrema-finding in circular
+//! configurations of processes*, 1979. Identifiers travel round the ring; a process lets pass only those
+//! better than its own, so only the best comes home. Messages: 2n if the best starts alone, 3n−1 if its
+//! successor does; if all start, n(n+1)/2 + n in the worst arrangement and n·Hₙ + n on average.
 
 use super::{Command, Election, Output, Wins};
 use crate::topology::Ring;
@@ -191,7 +191,8 @@ mod tests {
         assert!(p.message(Address(0), Message::Elected(Id(17))).is_empty());
     }
 
-    /// S4: "no algoritmo um processo apenas se declara líder, mas os outros não necessariamente ficam sabendo".
+    /// S4: "no algoritmo um processo apenas se declara líder, mas os outros não necessariamente ficam
+    /// sabendo".
     #[test]
     fn as_printed_the_winner_keeps_it_to_itself() {
         let mut p = seventeen(Config { variant: Variant::AsPrinted, ..Config::default() });

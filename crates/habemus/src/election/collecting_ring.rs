@@ -1,16 +1,18 @@
 //! The ring election that collects identifiers (S0 "Eleição em Anel"; S4 "Anel 2").
 //!
 //! A list travels round a logical ring, past processes that have failed; everybody adds itself, and who finds
-//! itself on it chooses the best and says so. Messages: 2n for each process that starts, with up to n entries.
+//! itself on it chooses the best and says so. Messages: 2n for each process that starts, with up to n
+//! entries.
 //!
 //! S0 asks what happens if a process fails during the election, and leaves it at that. Here: whoever chooses
-//! leaves out those it knows to be dead, nobody follows a leader it knows to be dead, and whoever has taken part
-//! in a round of which no result comes starts a round of its own. A list ends at *any* process that is on it (S4's
-//! rule), not only at the one that started it, or it would circle for ever once that one is dead.
+//! leaves out those it knows to be dead, nobody follows a leader it knows to be dead, and whoever has taken
+//! part in a round of which no result comes starts a round of its own. A list ends at *any* process that is
+//! on it (S4's rule), not only at the one that started it, or it would circle for ever once that one is dead.
 //!
-//! And news can be old, be lost, or go past a process that is taken for dead. Who has a better leader than the
-//! one announced starts a round instead of following; who trusts a process again tells it who leads; and who
-//! announces a leader waits until the announcement has come home from everybody that lives, or starts again.
+//! And news can be old, be lost, or go past a process that is taken for dead. Who has a better leader than
+//! the one announced starts a round instead of following; who trusts a process again tells it who leads; and
+//! who announces a leader waits until the announcement has come home from everybody that lives, or starts
+//! again.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -95,8 +97,9 @@ impl fmt::Debug for Member {
 pub enum Message {
     /// "Add yourself." Who is on the list already ends the round with [`Coordinator`](Message::Coordinator).
     Election(Vec<Member>),
-    /// "This process leads." It ends at one that has been told, at best at the first, who announced it. A better
-    /// process objects with an election, and so does one that knows the leader to be dead, or has a better one.
+    /// "This process leads." It ends at one that has been told, at best at the first, who announced it. A
+    /// better process objects with an election, and so does one that knows the leader to be dead, or has a
+    /// better one.
     Coordinator {
         /// Who.
         leader: Member,
@@ -110,7 +113,8 @@ crate::kinds!(Message: Election, Coordinator);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Timer {
-    /// When to start a round because the last one that came by has had no result, or not all have heard of it.
+    /// When to start a round because the last one that came by has had no result, or not all have heard of
+    /// it.
     NoResult,
 }
 
@@ -226,8 +230,8 @@ impl CollectingRing {
             return;
         }
         if self.leader.is_some_and(|mine| better(mine.id)) {
-            // One of the two no longer leads. If no round that I took part in says which, the next one will; and if
-            // one does, it may have been an old one.
+            // One of the two no longer leads. If no round that I took part in says which, the next one will;
+            // and if one does, it may have been an old one.
             if self.waiting != Waiting::ForResult {
                 self.start(cx);
                 return;
@@ -242,7 +246,8 @@ impl CollectingRing {
         }
     }
 
-    /// What I have announced is back. If it has gone past somebody that lives, I go on waiting, and start again.
+    /// What I have announced is back. If it has gone past somebody that lives, I go on waiting, and start
+    /// again.
     fn on_return(&mut self, told: &[Address], cx: &mut Context<'_, Self>) {
         let mut all = (0..cx.topology().len() as u32).map(Address);
         let everybody = all.all(|other| told.contains(&other) || self.suspected.contains(&other));
@@ -272,8 +277,9 @@ impl CollectingRing {
         self.wait(Waiting::ForResult, 0, cx);
     }
 
-    /// Gives the result the time of two turns, and of as many hops more as the list had come. So the first on it
-    /// that still lives is the first to lose patience, and its new list reaches the others before they lose theirs.
+    /// Gives the result the time of two turns, and of as many hops more as the list had come. So the first on
+    /// it that still lives is the first to lose patience, and its new list reaches the others before they
+    /// lose theirs.
     fn wait(&mut self, waiting: Waiting, place: usize, cx: &mut Context<'_, Self>) {
         self.waiting = waiting;
         let hops = 2 * cx.process_count() + place;

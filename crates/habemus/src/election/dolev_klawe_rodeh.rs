@@ -1,14 +1,15 @@
 //! Dolev, Klawe and Rodeh's election on a one-way ring; Peterson's, found at the same time.
 //!
-//! D. Dolev, M. Klawe and M. Rodeh, *An O(n log n) unidirectional distributed algorithm for extrema finding in a
-//! circle*, 1982; G. Peterson, *An O(n log n) unidirectional algorithm for the circular extrema problem*, 1982.
-//! [Franklin](super::franklin) compares each active process with its two active neighbours, which takes a
-//! two-way ring. On a one-way ring a process cannot hear its successor, so the comparison moves on by one place:
-//! it is the next active process that holds a value against both its neighbours and carries it from then on.
+//! D. Dolev, M. Klawe and M. Rodeh, *An O(n log n) unidirectional distributed algorithm for extrema finding
+//! in a circle*, 1982; G. Peterson, *An O(n log n) unidirectional algorithm for the circular extrema
+//! problem*, 1982. [Franklin](super::franklin) compares each active process with its two active neighbours,
+//! which takes a two-way ring. On a one-way ring a process cannot hear its successor, so the comparison moves
+//! on by one place: it is the next active process that holds a value against both its neighbours and carries
+//! it from then on.
 //!
-//! In a phase every link carries one FIRST and one SECOND, 2n messages, and at most every other active process
-//! survives. So there are at most ⌊log₂ n⌋ phases with rivals, then one in which the last FIRST comes home, and
-//! the announcement: at most 2n⌊log₂ n⌋ + 2n messages. Links must be FIFO: a phase is not numbered.
+//! In a phase every link carries one FIRST and one SECOND, 2n messages, and at most every other active
+//! process survives. So there are at most ⌊log₂ n⌋ phases with rivals, then one in which the last FIRST comes
+//! home, and the announcement: at most 2n⌊log₂ n⌋ + 2n messages. Links must be FIFO: a phase is not numbered.
 
 use super::{Command, Election, Output, Wins};
 use crate::topology::Ring;

@@ -1,14 +1,15 @@
-//! Franklin's election on a two-way ring (S4): in each round neighbours compare, and at most every other stays.
+//! Franklin's election on a two-way ring (S4): in each round neighbours compare, and at most every other
+//! stays.
 //!
 //! R. Franklin, *On an improved algorithm for decentralized extrema finding in circular configurations of
-//! processors*, 1982. A round carries one identifier over every link in each direction, 2n messages, and leaves
-//! at most every other active process; the last one meets only itself. So there are at most ⌊log₂ n⌋ + 1 rounds:
-//! at most 2n(⌊log₂ n⌋ + 1) messages, and n to announce, whoever starts.
+//! processors*, 1982. A round carries one identifier over every link in each direction, 2n messages, and
+//! leaves at most every other active process; the last one meets only itself. So there are at most ⌊log₂ n⌋ +
+//! 1 rounds: at most 2n(⌊log₂ n⌋ + 1) messages, and n to announce, whoever starts.
 //!
-//! Three things the notes leave open. A process that sleeps wakes on the first message, or its neighbours would
-//! wait for it in vain. A neighbour may be one round ahead, never more, for it waits for what comes through
-//! here: one message from each side has to be kept. Messages carry the number of their round, so links need not
-//! be FIFO. S4's listing by the letter is [`as_printed`].
+//! Three things the notes leave open. A process that sleeps wakes on the first message, or its neighbours
+//! would wait for it in vain. A neighbour may be one round ahead, never more, for it waits for what comes
+//! through here: one message from each side has to be kept. Messages carry the number of their round, so
+//! links need not be FIFO. S4's listing by the letter is [`as_printed`].
 
 pub mod as_printed;
 

@@ -1,10 +1,11 @@
 //! Hirschberg and Sinclair's election on a two-way ring: candidates probe ever larger neighbourhoods.
 //!
-//! D. Hirschberg and J. Sinclair, *Decentralized extrema-finding in circular configurations of processors*, 1980.
-//! In phase k a candidate probes 2ᵏ processes on each side and goes on only if none of them is better; the probe
-//! that comes all the way round has won. Two that survive phase k are more than 2ᵏ apart, so at most n/(2ᵏ+1)
-//! enter phase k+1, each for at most 4·2ᵏ⁺¹ messages, and phase ⌈log₂ n⌉ is the last: at most 8n(1 + ⌈log₂ n⌉)
-//! messages, and n to announce. Every message is about one candidate and one phase, so links need not be FIFO.
+//! D. Hirschberg and J. Sinclair, *Decentralized extrema-finding in circular configurations of
+//! processors*, 1980. In phase k a candidate probes 2ᵏ processes on each side and goes on only if none of
+//! them is better; the probe that comes all the way round has won. Two that survive phase k are more than 2ᵏ
+//! apart, so at most n/(2ᵏ+1) enter phase k+1, each for at most 4·2ᵏ⁺¹ messages, and phase ⌈log₂ n⌉ is the
+//! last: at most 8n(1 + ⌈log₂ n⌉) messages, and n to announce. Every message is about one candidate and one
+//! phase, so links need not be FIFO.
 
 use super::way::Way;
 use super::{Command, Election, Output, Wins};

@@ -41,8 +41,8 @@ pub enum Variant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
-    /// "Somebody with this lot wants to lead." It goes on while it meets no greater lot. After n hops it is at
-    /// home: its sender leads if it met no equal, and draws again if it did.
+    /// "Somebody with this lot wants to lead." It goes on while it meets no greater lot. After n hops it is
+    /// at home: its sender leads if it met no equal, and draws again if it did.
     Candidate {
         /// What its sender drew.
         lot: Lot,

@@ -1,13 +1,13 @@
 //! The eventual leader Ω (S3): heartbeats, incarnations, and an interval that grows until the leader stays.
 //!
-//! The rules are those of S3's two algorithm slides; in C. Cachin, R. Guerraoui and L. Rodrigues, *Introduction to
-//! Reliable and Secure Distributed Programming*, 2011, it is called "Elect Lower Epoch". Every process tells
-//! the others at each interval that it is alive, and how often it has started. At the end of its interval it
-//! takes for leader, of those it has heard of, the one with the least (incarnation, identifier), and makes the
-//! interval longer if that is another than before. Before the Global Stabilization Time anything may happen;
-//! some time after it, all processes that stay up have the same leader, which stays up, too. Intervals drift
-//! apart, for nobody tells the others its own; each follower's grows until it is longer than its leader's.
-//! n(n−1) messages per interval.
+//! The rules are those of S3's two algorithm slides; in C. Cachin, R. Guerraoui and L. Rodrigues,
+//! *Introduction to Reliable and Secure Distributed Programming*, 2011, it is called "Elect Lower Epoch".
+//! Every process tells the others at each interval that it is alive, and how often it has started. At the end
+//! of its interval it takes for leader, of those it has heard of, the one with the least (incarnation,
+//! identifier), and makes the interval longer if that is another than before. Before the Global Stabilization
+//! Time anything may happen; some time after it, all processes that stay up have the same leader, which stays
+//! up, too. Intervals drift apart, for nobody tells the others its own; each follower's grows until it is
+//! longer than its leader's. n(n−1) messages per interval.
 //!
 //! The slides are wrong in three places, kept in the variant `AsPrinted`: when the interval is over no timer
 //! is started again, so everybody chooses once and never again; the first leader is process 0, which may not
@@ -295,7 +295,8 @@ mod tests {
         assert_eq!(p.timer(Timer::Interval).outputs(), [Output::leads()]);
     }
 
-    /// S0 and S1 prefer the other end of the order: the highest identifier wins, but still after the incarnation.
+    /// S0 and S1 prefer the other end of the order: the highest identifier wins, but still after the
+    /// incarnation.
     #[test]
     fn the_highest_identifier_can_be_made_to_win() {
         let mut p = one(Config { wins: Wins::Highest, ..Config::default() });

@@ -1,26 +1,27 @@
 //! A one-shot election as a service: it is held again whenever the leader fails.
 //!
-//! Most elections of the notes run once. Here each run is an *epoch*. Who learns that the leader has failed, or
-//! that anybody has while an election is under way, begins the next epoch; who hears of a later epoch joins it
-//! with fresh variables; and messages of an earlier one are discarded, so that an old election cannot disturb a
-//! new one. In each epoch the network is what is left of it: a ring closes over those that are suspected (S0's
-//! "próximo processo operacional"), so a process that fails during the election does not hang it. One who is back
-//! was not part of the present epoch, whatever it says; when the detector trusts it again, the next one begins.
+//! Most elections of the notes run once. Here each run is an *epoch*. Who learns that the leader has failed,
+//! or that anybody has while an election is under way, begins the next epoch; who hears of a later epoch
+//! joins it with fresh variables; and messages of an earlier one are discarded, so that an old election
+//! cannot disturb a new one. In each epoch the network is what is left of it: a ring closes over those that
+//! are suspected (S0's "próximo processo operacional"), so a process that fails during the election does not
+//! hang it. One who is back was not part of the present epoch, whatever it says; when the detector trusts it
+//! again, the next one begins.
 //!
 //! So everybody who lives follows one leader again, the best of those that live if the election finds the
 //! best, after the last crash, recovery or end of a partition: an election after the detector has noticed. If
 //! it notices nothing, because messages were cut off and nobody died, an election that comes to nothing is
-//! held again after a second and fifty milliseconds for each process, or up to twice that. Who is taken for dead calls
-//! nobody to an epoch: what the dead have said would go round a ring for ever. If it lives, the next epoch begins when
-//! the detector trusts it again.
+//! held again after a second and fifty milliseconds for each process, or up to twice that. Who is taken for
+//! dead calls nobody to an epoch: what the dead have said would go round a ring for ever. If it lives, the
+//! next epoch begins when the detector trusts it again.
 //!
 //! The epoch is kept on stable storage: one who comes back must not begin an epoch that it knows has been.
 //!
-//! A synchronous election needs pulses that all have in common, so there whoever begins an epoch calls everybody to
-//! it. The call arrives within a pulse of the network, and nobody enters later than that after the first. Epochs
-//! therefore beat at half the speed: what is sent in a pulse has a whole pulse of the network to arrive even at one
-//! who is that much ahead. Who calls when the first pulse has been, or was never called, is out of step and begins
-//! another epoch.
+//! A synchronous election needs pulses that all have in common, so there whoever begins an epoch calls
+//! everybody to it. The call arrives within a pulse of the network, and nobody enters later than that after
+//! the first. Epochs therefore beat at half the speed: what is sent in a pulse has a whole pulse of the
+//! network to arrive even at one who is that much ahead. Who calls when the first pulse has been, or was
+//! never called, is out of step and begins another epoch.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Debug};
@@ -41,14 +42,14 @@ pub enum Message<M> {
         /// What it says.
         message: M,
     },
-    /// "A new epoch begins." The call to a synchronous election, which all must enter at about the same time; an
-    /// asynchronous one does without, since its own messages tell.
+    /// "A new epoch begins." The call to a synchronous election, which all must enter at about the same time;
+    /// an asynchronous one does without, since its own messages tell.
     Call {
         /// The epoch.
         epoch: Term,
     },
-    /// "Your election is over, or was never ours." Answers what one who was away, or is behind, sends; it joins the
-    /// present epoch, or begins the next.
+    /// "Your election is over, or was never ours." Answers what one who was away, or is behind, sends; it
+    /// joins the present epoch, or begins the next.
     Later {
         /// The epoch of what is answered.
         answers: Term,
@@ -99,8 +100,8 @@ pub enum Timer<T> {
         /// The election's timer.
         timer: T,
     },
-    /// When to begin the next epoch because this one has come to nothing: a message of it must have been lost, at a
-    /// process that crashed and was back before anybody noticed.
+    /// When to begin the next epoch because this one has come to nothing: a message of it must have been
+    /// lost, at a process that crashed and was back before anybody noticed.
     Undecided,
 }
 
@@ -135,8 +136,8 @@ pub struct Recurring<P: Process> {
     pub suspected: BTreeSet<Address>,
     /// Those that were taken for dead when the epoch began: it was held without them.
     pub excluded: BTreeSet<Address>,
-    /// Who called me to a later epoch, and to which, while the detector took it for dead. What it has said once it does
-    /// not say again, so if it lives, I am to call it to the one after that.
+    /// Who called me to a later epoch, and to which, while the detector took it for dead. What it has said
+    /// once it does not say again, so if it lives, I am to call it to the one after that.
     pub unheeded: Option<(Address, Term)>,
 }
 

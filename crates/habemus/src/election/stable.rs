@@ -1,19 +1,20 @@
 //! The stable election (S4, "Estabilidade"): a leader is replaced only if it fails.
 //!
 //! S4 wants a process to weigh the more the longer it has run without a break, so that one which comes and
-//! goes does not take the lead back whenever it comes. By the letter (`Weight::Uptime`) a process lacks all of
-//! its weight when it starts, and regains it step by step until it has run for `regain`. No clock is needed if
-//! only failures are to count (`Weight::Restarts`): a process counts its restarts on stable storage, and whoever
-//! has restarted less is the better leader. S4 takes the weight away "temporariamente": with `regain`, who has
-//! been up for so long has its restarts forgotten. Either way what counts against a process is a number, its
-//! handicap, and the identifier breaks ties. And a leader that is alive is never challenged: whoever knows none
-//! asks everybody, the leader answers that it leads, and the matter is closed, however good the one that asked may
-//! be. Only when no leader answers is it the bully election (H. Garcia-Molina, 1982) in which everybody is asked,
-//! because nobody knows the handicaps of the others. Messages: 2(n−1) if the best live process starts,
-//! (n−1)(3n/2−1) if all do.
+//! goes does not take the lead back whenever it comes. By the letter (`Weight::Uptime`) a process lacks all
+//! of its weight when it starts, and regains it step by step until it has run for `regain`. No clock is
+//! needed if only failures are to count (`Weight::Restarts`): a process counts its restarts on stable
+//! storage, and whoever has restarted less is the better leader. S4 takes the weight away "temporariamente":
+//! with `regain`, who has been up for so long has its restarts forgotten. Either way what counts against a
+//! process is a number, its handicap, and the identifier breaks ties. And a leader that is alive is never
+//! challenged: whoever knows none asks everybody, the leader answers that it leads, and the matter is closed,
+//! however good the one that asked may be. Only when no leader answers is it the bully election (H.
+//! Garcia-Molina, 1982) in which everybody is asked, because nobody knows the handicaps of the others.
+//! Messages: 2(n−1) if the best live process starts, (n−1)(3n/2−1) if all do.
 //!
-//! Two that ask each other while their uptime grows may both take themselves for the better one, as each compares
-//! what it weighs now with what the other weighed. Then both give way and ask again; weights grow only `FULL` times.
+//! Two that ask each other while their uptime grows may both take themselves for the better one, as each
+//! compares what it weighs now with what the other weighed. Then both give way and ask again; weights grow
+//! only `FULL` times.
 
 use std::collections::BTreeSet;
 
@@ -76,8 +77,8 @@ pub struct Candidate {
 /// The variables of one process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StableElection {
-    /// What counts against this process: how often it has restarted, kept on stable storage; or how many steps of
-    /// uptime it lacks.
+    /// What counts against this process: how often it has restarted, kept on stable storage; or how many
+    /// steps of uptime it lacks.
     pub handicap: u64,
     /// Where it stands.
     pub phase: Phase,
@@ -198,7 +199,8 @@ impl StableElection {
             // Two lead, as after a partition. I stay, and those that followed the other must know.
             cx.broadcast(&Message::Coordinator(self.handicap));
         } else if self.suspected.contains(&claimant.process) {
-            // It has died since it spoke, or the detector will soon say that it is back: then it will say so again.
+            // It has died since it spoke, or the detector will soon say that it is back: then it will say so
+            // again.
             self.give_way(cx);
         } else if self.phase == Phase::Idle && self.leader.is_some_and(|leader| better(leader, claimant, cx))
         {
@@ -300,8 +302,8 @@ impl StableElection {
     }
 }
 
-/// Whether `one` would be a better leader than `other`. S4: "quanto mais tempo um processo execute, maior será seu
-/// peso"; "no caso de empate, o identificador do processo pode ser usado".
+/// Whether `one` would be a better leader than `other`. S4: "quanto mais tempo um processo execute, maior
+/// será seu peso"; "no caso de empate, o identificador do processo pode ser usado".
 fn better(one: Candidate, other: Candidate, cx: &Context<'_, StableElection>) -> bool {
     match one.handicap.cmp(&other.handicap) {
         std::cmp::Ordering::Equal => {
@@ -441,8 +443,8 @@ mod tests {
         assert_eq!((step.persist, step.effects.len(), p.process.handicap), (Some(0), 0, 0));
     }
 
-    /// S4: "associar ao peso do processo o tempo de execução ininterrupta do mesmo. Assim, quanto mais tempo um
-    /// processo execute, maior será seu peso".
+    /// S4: "associar ao peso do processo o tempo de execução ininterrupta do mesmo. Assim, quanto mais tempo
+    /// um processo execute, maior será seu peso".
     #[test]
     fn by_uptime_it_weighs_more_step_by_step_and_after_a_failure_nothing() {
         let regain = Duration::from_secs(5);

@@ -1,16 +1,18 @@
-//! The Yo-Yo election on any connected graph (S4): identifiers fall from sources to sinks, and votes come back.
+//! The Yo-Yo election on any connected graph (S4): identifiers fall from sources to sinks, and votes come
+//! back.
 //!
-//! N. Santoro, *Design and Analysis of Distributed Algorithms*, 2007. Every link is directed from the better to
-//! the worse of its ends, so that each local optimum is a source. In an iteration the sources' identifiers fall
-//! to the sinks (YO-), votes rise from there (-YO), and every link that carried a NO is turned round: a source
-//! that hears a NO is one no more. S4 leaves out the pruning, without which nobody can tell that only one source
-//! is left, and lets a single YES outvote the NOs; its rules are kept as variants. Messages: 2m to say hello, at
-//! most 2 for each link in each iteration, n−1 to announce. There are at most 1 + 1.45·log₂ n iterations, because
-//! the sources of two iterations together are never more than those of the iteration before them.
+//! N. Santoro, *Design and Analysis of Distributed Algorithms*, 2007. Every link is directed from the better
+//! to the worse of its ends, so that each local optimum is a source. In an iteration the sources' identifiers
+//! fall to the sinks (YO-), votes rise from there (-YO), and every link that carried a NO is turned round: a
+//! source that hears a NO is one no more. S4 leaves out the pruning, without which nobody can tell that only
+//! one source is left, and lets a single YES outvote the NOs; its rules are kept as variants. Messages: 2m to
+//! say hello, at most 2 for each link in each iteration, n−1 to announce. There are at most 1 + 1.45·log₂ n
+//! iterations, because the sources of two iterations together are never more than those of the iteration
+//! before them.
 //!
-//! No message needs a number for its iteration, even if links do not keep the order: on one link, only a YO- can
-//! overtake what was sent before it (the hello, or the NO that turned the link), and it is told from both by its
-//! kind.
+//! No message needs a number for its iteration, even if links do not keep the order: on one link, only a YO-
+//! can overtake what was sent before it (the hello, or the NO that turned the link), and it is told from both
+//! by its kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +49,8 @@ pub enum Link {
     Unknown,
     /// It comes from a better process, or was turned round.
     In,
-    /// It leads to a worse process, or was turned round; and the answer to what was sent down, once it is here.
+    /// It leads to a worse process, or was turned round; and the answer to what was sent down, once it is
+    /// here.
     Out(Option<Message>),
 }
 
@@ -58,8 +61,8 @@ pub struct YoYo {
     pub phase: Phase,
     /// The links that are still in use, by neighbour.
     pub links: BTreeMap<Address, Link>,
-    /// What YO- has brought and is not answered yet, by neighbour. On a link that is not incoming, it is early:
-    /// the neighbour has turned the link round and begun the next iteration.
+    /// What YO- has brought and is not answered yet, by neighbour. On a link that is not incoming, it is
+    /// early: the neighbour has turned the link round and begun the next iteration.
     pub brought: BTreeMap<Address, Id>,
     /// Those that left through a link to this process.
     pub children: BTreeSet<Address>,
@@ -172,7 +175,8 @@ impl YoYo {
         }
     }
 
-    /// YO-. S4: "escolhe o menor id recebido m; envia m em todas as suas arestas de saída"; a source sends its own.
+    /// YO-. S4: "escolhe o menor id recebido m; envia m em todas as suas arestas de saída"; a source sends
+    /// its own.
     fn pass_down(&mut self, cx: &mut Context<'_, Self>) {
         let brought = self.incoming().map(|from| self.brought[&from]);
         let best = match cx.config().wins {
@@ -194,7 +198,8 @@ impl YoYo {
         let incoming: Vec<Address> = self.incoming().collect();
         let rejected = self.turn_outgoing(variant);
         let agrees = |id| id == best || variant == Variant::MutantPruneUnequal;
-        // With nothing but links that brought the same, the process has no more to contribute: all are struck.
+        // With nothing but links that brought the same, the process has no more to contribute: all are
+        // struck.
         let alone = self.links.len() == incoming.len()
             && !rejected
             && incoming.iter().all(|from| agrees(self.brought[from]));
@@ -223,7 +228,8 @@ impl YoYo {
         }
     }
 
-    /// S4: "N inverte a direção das arestas em que trafega". Says whether the votes are against the identifier.
+    /// S4: "N inverte a direção das arestas em que trafega". Says whether the votes are against the
+    /// identifier.
     fn turn_outgoing(&mut self, variant: Variant) -> bool {
         let (mut ayes, mut noes) = (0, 0);
         let children = &mut self.children;

@@ -118,7 +118,8 @@ pub enum Mode {
 pub struct Grants {
     /// The last token given.
     pub last: u64,
-    /// The tokens that have not been released, and who holds them: one, if there is one permit and nobody shares.
+    /// The tokens that have not been released, and who holds them: one, if there is one permit and nobody
+    /// shares.
     pub held: BTreeMap<Token, (Address, Mode)>,
 }
 
@@ -279,8 +280,8 @@ impl Coordinator {
         }
     }
 
-    /// S4: "Sempre que recurso estiver marcado como livre E a fila não estiver vazia". The first of the queue is never
-    /// overtaken, not even by those who could share with the ones inside: else it might starve.
+    /// S4: "Sempre que recurso estiver marcado como livre E a fila não estiver vazia". The first of the queue
+    /// is never overtaken, not even by those who could share with the ones inside: else it might starve.
     fn grant_next(&mut self, cx: &mut Context<'_, Self>) {
         while let Some((next, mode)) = self.queue.front().copied()
             && self.grants.has_room_for(mode, cx.config().permits)
@@ -338,7 +339,8 @@ mod tests {
         Config { timeout: Some(Duration::from_millis(50)), ..Config::default() }
     }
 
-    /// S4: "Envia requisição de acesso ao coordenador; espera por resposta; acessa o recurso; envia liberação".
+    /// S4: "Envia requisição de acesso ao coordenador; espera por resposta; acessa o recurso; envia
+    /// liberação".
     #[test]
     fn a_participant_asks_enters_and_releases() {
         let mut p = process(FIRST, Config::default());
@@ -352,8 +354,8 @@ mod tests {
         );
     }
 
-    /// S4: "Sempre que recurso estiver marcado como livre E a fila não estiver vazia: remove primeiro processo
-    /// da fila; envia liberação para processo removido; marca o recurso como ocupado".
+    /// S4: "Sempre que recurso estiver marcado como livre E a fila não estiver vazia: remove primeiro
+    /// processo da fila; envia liberação para processo removido; marca o recurso como ocupado".
     #[test]
     fn the_coordinator_grants_in_the_order_of_the_requests_one_at_a_time() {
         let mut c = process(COORDINATOR, Config::default());

@@ -1,7 +1,7 @@
 //! Lamport's mutual exclusion (S0, S4): everybody keeps the queue of requests, ordered by their timestamps.
 //!
-//! L. Lamport, *Time, clocks, and the ordering of events in a distributed system*, 1978. Whoever is first in its
-//! own queue and has heard from everybody since it asked cannot be preceded any more, and enters: 3(n−1)
+//! L. Lamport, *Time, clocks, and the ordering of events in a distributed system*, 1978. Whoever is first in
+//! its own queue and has heard from everybody since it asked cannot be preceded any more, and enters: 3(n−1)
 //! messages. Links must be FIFO: a reply says that every earlier request of its sender has arrived.
 
 use std::collections::BTreeSet;
@@ -28,8 +28,8 @@ pub enum Variant {
     /// Lamport's.
     #[default]
     Complete,
-    /// A mutant: whoever is first in its own queue enters without waiting for the replies, kept to show that the
-    /// checker catches it.
+    /// A mutant: whoever is first in its own queue enters without waiting for the replies, kept to show that
+    /// the checker catches it.
     MutantNoWait,
 }
 
@@ -158,8 +158,8 @@ impl Lamport {
         cx.broadcast(&Message::Release(now));
     }
 
-    /// Takes the request of a process out. It is the first, or one of the first, of the queue: only requests whose
-    /// release is still on its way to me can be before it.
+    /// Takes the request of a process out. It is the first, or one of the first, of the queue: only requests
+    /// whose release is still on its way to me can be before it.
     fn strike_out(&mut self, id: Id) {
         if let Some(request) = self.queue.iter().find(|request| request.id == id).copied() {
             self.queue.remove(&request);

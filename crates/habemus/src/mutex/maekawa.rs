@@ -1,12 +1,12 @@
 //! Maekawa's voting (S1, S4): ask only a set of processes that overlaps with everybody else's.
 //!
-//! M. Maekawa, *A √N algorithm for mutual exclusion in decentralized systems*, 1985. A process votes for one request
-//! at a time, and whoever has all the votes of its set enters: 3(k−1) messages where a set has k members and nobody
-//! else asks. S1: "Algoritmo pode resultar em impasse", for every request may hold some votes and lack others. The
-//! cure: a voter that hears of an older request asks its vote back (INQUIRE), and a process that knows it cannot
-//! win yet (FAILED) gives it back (RELINQUISH). Sanders's correction is included: FAILED also goes to a request that
-//! was the oldest to wait and is so no longer (B. Sanders, *The information structure of distributed mutual
-//! exclusion algorithms*, 1987). Links must be FIFO.
+//! M. Maekawa, *A √N algorithm for mutual exclusion in decentralized systems*, 1985. A process votes for one
+//! request at a time, and whoever has all the votes of its set enters: 3(k−1) messages where a set has k
+//! members and nobody else asks. S1: "Algoritmo pode resultar em impasse", for every request may hold some
+//! votes and lack others. The cure: a voter that hears of an older request asks its vote back (INQUIRE), and
+//! a process that knows it cannot win yet (FAILED) gives it back (RELINQUISH). Sanders's correction is
+//! included: FAILED also goes to a request that was the oldest to wait and is so no longer (B. Sanders, *The
+//! information structure of distributed mutual exclusion algorithms*, 1987). Links must be FIFO.
 
 use std::collections::BTreeSet;
 
@@ -34,8 +34,8 @@ pub enum Variant {
     Complete,
     /// A vote once given stays given, and requests are served as they come: S1's, which deadlocks.
     Plain,
-    /// A mutant: a request that is overtaken while it waits is not told, as before Sanders, kept to show that the
-    /// checker catches it.
+    /// A mutant: a request that is overtaken while it waits is not told, as before Sanders, kept to show that
+    /// the checker catches it.
     MutantUntold,
     /// A mutant: one vote less is enough, kept to show that the checker catches it.
     MutantOneShort,
@@ -50,15 +50,16 @@ pub enum Variant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
-    /// "Vote for me; I asked at this time." Answered by [`Vote`](Message::Vote), at once or when it is my turn, and
-    /// perhaps by [`Failed`](Message::Failed) before.
+    /// "Vote for me; I asked at this time." Answered by [`Vote`](Message::Vote), at once or when it is my
+    /// turn, and perhaps by [`Failed`](Message::Failed) before.
     Request(LamportClock),
-    /// "You have my vote." Given back by [`Release`](Message::Release) or [`Relinquish`](Message::Relinquish).
+    /// "You have my vote." Given back by [`Release`](Message::Release) or
+    /// [`Relinquish`](Message::Relinquish).
     Vote,
     /// "I cannot vote for you yet: an older request is before yours." Nothing answers it.
     Failed,
-    /// "May I have my vote back? There is an older request." Answered by [`Relinquish`](Message::Relinquish), if the
-    /// asker cannot win yet, or else by the release.
+    /// "May I have my vote back? There is an older request." Answered by [`Relinquish`](Message::Relinquish),
+    /// if the asker cannot win yet, or else by the release.
     Inquire,
     /// "Have your vote back, and vote for me later."
     Relinquish,
@@ -144,8 +145,8 @@ impl ShiftInvariant for Maekawa {
     }
 }
 
-/// The rules of one who asks. What concerns a former request is ignored: with FIFO links only an inquiry can come so
-/// late, and then the vote is not held any more.
+/// The rules of one who asks. What concerns a former request is ignored: with FIFO links only an inquiry can
+/// come so late, and then the vote is not held any more.
 impl Maekawa {
     fn ask(&mut self, cx: &mut Context<'_, Self>) {
         self.state = State::Wanted;

@@ -1,13 +1,13 @@
 //! A quorum of coordinators (S4): enter with the permission of m > n/2 of them.
 //!
-//! Any two quorums share a coordinator, which grants to one at a time. The coordinators that are left suffice when
-//! some have crashed. S4's coordinators keep their grants in memory only: one that is restarted with amnesia grants
-//! again, and if all that two quorums share are restarted, two are inside. If they store them (a recovery without
-//! amnesia), that cannot happen.
+//! Any two quorums share a coordinator, which grants to one at a time. The coordinators that are left suffice
+//! when some have crashed. S4's coordinators keep their grants in memory only: one that is restarted with
+//! amnesia grants again, and if all that two quorums share are restarted, two are inside. If they store them
+//! (a recovery without amnesia), that cannot happen.
 //!
-//! S4: "E se cada participante obtiver o ok de um coordenador?" Then all wait for ever, unless a timer breaks the
-//! deadlock: whoever does not get its quorum in time gives back what it has and tries again after a while, which
-//! grows with every failure. "Aborts podem levar a espera infinita."
+//! S4: "E se cada participante obtiver o ok de um coordenador?" Then all wait for ever, unless a timer breaks
+//! the deadlock: whoever does not get its quorum in time gives back what it has and tries again after a
+//! while, which grows with every failure. "Aborts podem levar a espera infinita."
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -26,7 +26,8 @@ pub struct Config {
     pub quorum: u32,
     /// How long to wait for them before giving up for the time being; `None`: for ever.
     pub timeout: Option<Duration>,
-    /// At most how long to wait after the first failure before trying again; twice as long after each further one.
+    /// At most how long to wait after the first failure before trying again; twice as long after each further
+    /// one.
     pub back_off: Duration,
     /// Whose rules.
     pub variant: Variant,
@@ -58,19 +59,20 @@ pub enum Variant {
 /// After this many failures the pause between two attempts grows no more.
 const MAX_DOUBLINGS: u32 = 10;
 
-/// What participants and coordinators send each other. Each says which attempt of the participant it is about.
+/// What participants and coordinators send each other. Each says which attempt of the participant it is
+/// about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
     /// "Let me in." The coordinator answers [`Grant`](Message::Grant) when it is my turn.
     Request(Term),
-    /// "Go in, as far as I am concerned." The participant answers [`Release`](Message::Release) when it has left or
-    /// given up.
+    /// "Go in, as far as I am concerned." The participant answers [`Release`](Message::Release) when it has
+    /// left or given up.
     Grant(Term),
     /// "I have left, or do not want to enter any more."
     Release(Term),
-    /// "I have been restarted, and my notes say that I granted you this." The participant takes it for a grant, or
-    /// answers [`Release`](Message::Release) if it has left in the meantime.
+    /// "I have been restarted, and my notes say that I granted you this." The participant takes it for a
+    /// grant, or answers [`Release`](Message::Release) if it has left in the meantime.
     Reminder(Term),
 }
 crate::kinds!(Message: Request, Grant, Release, Reminder);
@@ -262,8 +264,8 @@ impl Quorum {
         self.grant_next(cx);
     }
 
-    /// S4: "Ao receber uma liberação, marca o recurso como livre"; and whoever still waits waits no more. Earlier
-    /// attempts are over, too: their release may have come while I was down.
+    /// S4: "Ao receber uma liberação, marca o recurso como livre"; and whoever still waits waits no more.
+    /// Earlier attempts are over, too: their release may have come while I was down.
     fn on_release(&mut self, attempt: Attempt, cx: &mut Context<'_, Self>) {
         let is_over = |other: &Attempt| other.of == attempt.of && other.number <= attempt.number;
         self.queue.retain(|waiting| !is_over(waiting));
@@ -346,8 +348,8 @@ mod tests {
         [FIRST, SECOND, THIRD].map(|coordinator| (coordinator, message)).to_vec()
     }
 
-    /// S4: "Envia requisição de acesso aos n coordenadores; espera por resposta de m coordenadores; acessa o recurso;
-    /// envia liberação".
+    /// S4: "Envia requisição de acesso aos n coordenadores; espera por resposta de m coordenadores; acessa o
+    /// recurso; envia liberação".
     #[test]
     fn a_participant_asks_all_enters_with_a_quorum_and_releases_all() {
         let mut p = process(ONE);
@@ -361,7 +363,8 @@ mod tests {
         assert_eq!(left.sent(), to_coordinators(Message::Release(number(1))));
     }
 
-    /// S4: "remove primeiro processo da fila; envia liberação para processo removido; marca o recurso como ocupado".
+    /// S4: "remove primeiro processo da fila; envia liberação para processo removido; marca o recurso como
+    /// ocupado".
     #[test]
     fn a_coordinator_grants_in_the_order_of_the_requests_one_at_a_time() {
         let mut c = process(FIRST);

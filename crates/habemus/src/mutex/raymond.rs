@@ -1,9 +1,9 @@
 //! Raymond's mutual exclusion on a tree: everybody knows in which direction the token is.
 //!
-//! K. Raymond, *A tree-based algorithm for distributed mutual exclusion*, 1989. A process asks the neighbour in
-//! whose direction the token lies, for itself or for another neighbour, and at most once at a time; the token comes
-//! back the way the request went and turns the directions round. An entry takes at most two messages for every
-//! link between two processes: O(log n) in a balanced tree. Links need not keep the order.
+//! K. Raymond, *A tree-based algorithm for distributed mutual exclusion*, 1989. A process asks the neighbour
+//! in whose direction the token lies, for itself or for another neighbour, and at most once at a time; the
+//! token comes back the way the request went and turns the directions round. An entry takes at most two
+//! messages for every link between two processes: O(log n) in a balanced tree. Links need not keep the order.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ use crate::{Address, Context, Process, Topology};
 /// Where the token lies at the beginning, as seen from each process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The neighbour of each process in whose direction the token lies at the beginning; its holder has itself.
+    /// The neighbour of each process in whose direction the token lies at the beginning; its holder has
+    /// itself.
     pub toward: Arc<[Address]>,
     /// Whether holders get a fencing token: how often the token has been used.
     pub fencing: bool,
@@ -46,8 +47,8 @@ pub enum Variant {
     /// The paper's.
     #[default]
     Complete,
-    /// A mutant: who gives the token away while others wait does not ask for it back, kept to show that the checker
-    /// catches it.
+    /// A mutant: who gives the token away while others wait does not ask for it back, kept to show that the
+    /// checker catches it.
     MutantNoFollowUp,
 }
 
@@ -121,8 +122,8 @@ impl Process for Raymond {
 }
 
 impl Raymond {
-    /// If the token is here and free, the first of the queue gets it. If it is not here, or no longer, I ask for it
-    /// as long as somebody waits.
+    /// If the token is here and free, the first of the queue gets it. If it is not here, or no longer, I ask
+    /// for it as long as somebody waits.
     fn serve_or_ask(&mut self, cx: &mut Context<'_, Self>) {
         let here = self.holder == cx.me();
         if here && self.state != State::Held {

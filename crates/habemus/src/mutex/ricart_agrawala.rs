@@ -1,9 +1,10 @@
-//! Ricart and Agrawala's mutual exclusion (S1's pseudo-code; S4): ask everybody, and enter when all have replied.
+//! Ricart and Agrawala's mutual exclusion (S1's pseudo-code; S4): ask everybody, and enter when all have
+//! replied.
 //!
-//! G. Ricart and A. K. Agrawala, *An optimal algorithm for mutual exclusion in computer networks*, 1981. Whoever
-//! wants to enter more urgently, or is inside, replies later: the deferred reply is Lamport's release. 2(n−1)
-//! messages. Processes enter in the order of their timestamps, so the timestamp makes a fencing token, and if
-//! replies carry the clock, too, that order respects happened-before (EM3).
+//! G. Ricart and A. K. Agrawala, *An optimal algorithm for mutual exclusion in computer networks*, 1981.
+//! Whoever wants to enter more urgently, or is inside, replies later: the deferred reply is Lamport's
+//! release. 2(n−1) messages. Processes enter in the order of their timestamps, so the timestamp makes a
+//! fencing token, and if replies carry the clock, too, that order respects happened-before (EM3).
 
 use super::{Command, Mutex, Output, State, Timestamp};
 use crate::clock::LamportClock;
@@ -26,10 +27,12 @@ pub enum Variant {
     /// S1's, with Lamport's clock on every message.
     #[default]
     Stamped,
-    /// As in the paper: a request's number is higher by one than the highest that was seen in requests; replies carry
-    /// none. A request may then be older by its number than one that happened before it: EM3 does not hold.
+    /// As in the paper: a request's number is higher by one than the highest that was seen in requests;
+    /// replies carry none. A request may then be older by its number than one that happened before it: EM3
+    /// does not hold.
     BareReplies,
-    /// A mutant: of two requests of the same time neither goes first, kept to show that the checker catches it.
+    /// A mutant: of two requests of the same time neither goes first, kept to show that the checker catches
+    /// it.
     MutantNoTieBreak,
 }
 
@@ -37,8 +40,8 @@ pub enum Variant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
-    /// "I want to enter, and asked at this time." Everybody answers [`Reply`](Message::Reply), at once or after
-    /// having been inside.
+    /// "I want to enter, and asked at this time." Everybody answers [`Reply`](Message::Reply), at once or
+    /// after having been inside.
     Request(LamportClock),
     /// "Go in, as far as I am concerned." With its sender's clock, unless replies are bare.
     Reply(LamportClock),
@@ -121,8 +124,8 @@ impl RicartAgrawala {
         self.enter_if_all_replied(cx);
     }
 
-    /// S1: "if (state = HELD or (state = WANTED and (T, p_j) < (T_i, p_i))) then queue request from p_i without
-    /// replying; else reply immediately to p_i".
+    /// S1: "if (state = HELD or (state = WANTED and (T, p_j) < (T_i, p_i))) then queue request from p_i
+    /// without replying; else reply immediately to p_i".
     #[inline]
     fn on_request(&mut self, from: Address, time: LamportClock, cx: &mut Context<'_, Self>) {
         self.learn(time, cx);

@@ -1,11 +1,13 @@
-//! The lock of the coordination service: commands in one total order, and clients whose clocks drift and stop.
+//! The lock of the coordination service: commands in one total order, and clients whose clocks drift and
+//! stop.
 //!
-//! What several members agree upon by consensus is one log for everybody else. Here the first process is that log: it
-//! applies each command as it comes, stores what it knows before it answers, and comes back with it (a fail-over). The
-//! clients are all processes. A wish opens a *session*, which ends when it is not renewed for its time to live by the
-//! clock of the log; whoever waits or holds goes with it. A client counts the same time from when it *sent* the last
-//! renewal that was answered, and leaves by itself: before the log, which waits for the grace besides, lets anybody else
-//! in, without any message. What a client that is stopped cannot know, its token tells the resource.
+//! What several members agree upon by consensus is one log for everybody else. Here the first process is that
+//! log: it applies each command as it comes, stores what it knows before it answers, and comes back with it
+//! (a fail-over). The clients are all processes. A wish opens a *session*, which ends when it is not renewed
+//! for its time to live by the clock of the log; whoever waits or holds goes with it. A client counts the
+//! same time from when it *sent* the last renewal that was answered, and leaves by itself: before the log,
+//! which waits for the grace besides, lets anybody else in, without any message. What a client that is
+//! stopped cannot know, its token tells the resource.
 //!
 //! Three messages for each entry, and two for each renewal.
 
@@ -43,8 +45,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// How long the log waits for a session to be renewed: a quarter longer than it lives, so that clocks may differ by a
-    /// tenth each way.
+    /// How long the log waits for a session to be renewed: a quarter longer than it lives, so that clocks may
+    /// differ by a tenth each way.
     pub fn expiry(&self) -> Duration {
         match self.variant {
             Variant::MutantNoGrace => self.ttl,

@@ -1,9 +1,9 @@
 //! Suzuki and Kasami's mutual exclusion: ask everybody for the token, which carries the queue.
 //!
-//! I. Suzuki and T. Kasami, *A distributed mutual exclusion algorithm*, 1985. Whoever has the token enters without
-//! any message; anybody else sends n−1 requests and gets it: 0 or n messages. Requests are numbered, and the token
-//! knows which have been served, so that whoever has it can tell a new request from one that has grown old on the
-//! way. Links need not keep the order.
+//! I. Suzuki and T. Kasami, *A distributed mutual exclusion algorithm*, 1985. Whoever has the token enters
+//! without any message; anybody else sends n−1 requests and gets it: 0 or n messages. Requests are numbered,
+//! and the token knows which have been served, so that whoever has it can tell a new request from one that
+//! has grown old on the way. Links need not keep the order.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -36,8 +36,8 @@ pub enum Variant {
     /// The paper's.
     #[default]
     Complete,
-    /// A mutant: who leaves does not note on the token that it has been served, and its next request passes for an
-    /// old one, kept to show that the checker catches it.
+    /// A mutant: who leaves does not note on the token that it has been served, and its next request passes
+    /// for an old one, kept to show that the checker catches it.
     MutantForgetful,
     /// A mutant: a request that has grown old on the way passes for a new one, kept to show that the checker
     /// catches it.
@@ -48,8 +48,8 @@ pub enum Variant {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
-    /// "I want to enter, for so many times now." Whoever has the token sends [`Privilege`](Message::Privilege) when it
-    /// is my turn.
+    /// "I want to enter, for so many times now." Whoever has the token sends
+    /// [`Privilege`](Message::Privilege) when it is my turn.
     Request(u64),
     /// "You have the token."
     Privilege(Privilege),
@@ -179,8 +179,8 @@ impl SuzukiKasami {
         cx.output(Output::Entered { token: cx.config().fencing.then_some(Token(token.entries)) });
     }
 
-    /// Those that have asked in the meantime are queued, beginning with my successor so that nobody is favoured,
-    /// and the first of the queue gets the token.
+    /// Those that have asked in the meantime are queued, beginning with my successor so that nobody is
+    /// favoured, and the first of the queue gets the token.
     fn leave(&mut self, cx: &mut Context<'_, Self>) {
         self.state = State::Released;
         cx.output(Output::Left);

@@ -1,11 +1,12 @@
 //! The token ring (S0, S1, S4): whoever has the token may enter, and passes it on.
 //!
-//! In the notes the token moves even when nobody wants it: between 1 and n messages per entry, and no end. That is
-//! [`Idle::Move`]. With [`Idle::Stop`] the token rests after a whole round in which nobody has used it, and whoever
-//! wants it then sends a message after it: 2n messages for a lonely entry, and a run comes to an end.
+//! In the notes the token moves even when nobody wants it: between 1 and n messages per entry, and no end.
+//! That is [`Idle::Move`]. With [`Idle::Stop`] the token rests after a whole round in which nobody has used
+//! it, and whoever wants it then sends a message after it: 2n messages for a lonely entry, and a run comes to
+//! an end.
 //!
-//! S4: "se um participante falha enquanto com o token, levando-o para além". Where a failure detector speaks, the
-//! ring closes over the dead and a new token is issued: see `recall.rs`.
+//! S4: "se um participante falha enquanto com o token, levando-o para além". Where a failure detector speaks,
+//! the ring closes over the dead and a new token is issued: see `recall.rs`.
 
 mod message;
 mod recall;
@@ -63,8 +64,8 @@ pub enum Variant {
     /// The notes'.
     #[default]
     Complete,
-    /// A mutant: the token is passed on when a process enters, not when it leaves, kept to show that the checker
-    /// catches it.
+    /// A mutant: the token is passed on when a process enters, not when it leaves, kept to show that the
+    /// checker catches it.
     MutantHasty,
 }
 
@@ -185,7 +186,8 @@ impl TokenRing {
         }
     }
 
-    /// S4: "Ao receber o token de acesso, se quiser acessar o recurso, acessa. Envia o token para o próximo nó".
+    /// S4: "Ao receber o token de acesso, se quiser acessar o recurso, acessa. Envia o token para o próximo
+    /// nó".
     fn take(&mut self, permission: Permission, cx: &mut Context<'_, Self>) {
         let Config { idle, rest, .. } = *cx.config();
         self.token = Some(permission);
@@ -200,8 +202,8 @@ impl TokenRing {
     }
 
     fn on_wake(&mut self, origin: Id, cx: &mut Context<'_, Self>) {
-        // Mine: the token has been here since, for a wake cannot overtake it. Or I wait myself, and my own wake goes
-        // ahead of this one. In both cases the token will pass by whoever sent it.
+        // Mine: the token has been here since, for a wake cannot overtake it. Or I wait myself, and my own
+        // wake goes ahead of this one. In both cases the token will pass by whoever sent it.
         if origin == cx.id() || self.state == State::Wanted {
             return;
         }

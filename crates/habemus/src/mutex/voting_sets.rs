@@ -7,25 +7,25 @@ use crate::Address;
 /// S1: "desde que os subconjuntos de dois processos se sobreponham".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum VotingSets {
-    /// The processes lie in a square, the last row of which may be short. A process asks its row and its column:
-    /// about 2√n. Its row crosses the column of any other, or the other way round.
+    /// The processes lie in a square, the last row of which may be short. A process asks its row and its
+    /// column: about 2√n. Its row crosses the column of any other, or the other way round.
     #[default]
     Grid,
-    /// The processes are the points of a finite projective plane and the sets its lines: q+1 points each, about √n,
-    /// and any two lines meet in exactly one point. Made by [`plane`](VotingSets::plane).
+    /// The processes are the points of a finite projective plane and the sets its lines: q+1 points each,
+    /// about √n, and any two lines meet in exactly one point. Made by [`plane`](VotingSets::plane).
     Plane(Lines),
     /// Everybody asks everybody.
     All,
 }
 
-/// The lines of a projective plane as shifts of one: line i goes through the points i+d, for every d of a perfect
-/// difference set, in which every distance between two points occurs exactly once.
+/// The lines of a projective plane as shifts of one: line i goes through the points i+d, for every d of a
+/// perfect difference set, in which every distance between two points occurs exactly once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lines(Arc<[u32]>);
 
 impl VotingSets {
-    /// The lines of the plane with `n` points. There is one if n = q²+q+1 and q is a prime; for q = 1 it is the
-    /// triangle.
+    /// The lines of the plane with `n` points. There is one if n = q²+q+1 and q is a prime; for q = 1 it is
+    /// the triangle.
     pub fn plane(n: usize) -> Option<Self> {
         let q = u32::try_from(n.checked_sub(1)?.isqrt()).ok()?;
         let fits = u64::from(q) * u64::from(q) + u64::from(q) + 1 == n as u64;
@@ -66,8 +66,8 @@ fn is_prime(q: u32) -> bool {
 
 /// Singer's difference set: the powers of a generator of GF(q³) that lie in a plane through the origin.
 ///
-/// The field is made by a cubic x³ = ax² + bx + c. Not every cubic makes a field whose x is a generator, so the
-/// first is taken whose powers turn out to be a perfect difference set; it is found after a few.
+/// The field is made by a cubic x³ = ax² + bx + c. Not every cubic makes a field whose x is a generator, so
+/// the first is taken whose powers turn out to be a perfect difference set; it is found after a few.
 fn difference_set(q: u32) -> Vec<u32> {
     let cubics = (0..q).flat_map(|a| (1..q).flat_map(move |b| (1..q).map(move |c| [c, b, a])));
     let mut sets = cubics.map(|cubic| powers_in_a_plane(q, cubic)).filter(|set| is_perfect(q, set));

@@ -8,7 +8,8 @@ macro_rules! dispatch {
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub enum $name {
             $(
-                #[doc = concat!("Watched by [`", stringify!($monitor), "`](struct@", stringify!($monitor), ").")]
+                #[doc = concat!("Watched by \
+                    [`", stringify!($monitor), "`](struct@", stringify!($monitor), ").")]
                 $monitor($monitor),
             )+
         }

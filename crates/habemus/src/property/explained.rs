@@ -93,14 +93,16 @@ pub const EXPLANATIONS: &[Explanation] = &[
         name: "E1",
         problem: ProblemKind::Election,
         title: "only the best one leads",
-        words: "Whoever knows a leader knows the best process that is alive; best means the highest identifier, \
+        words: "Whoever knows a leader knows the best process that is alive; best means the highest \
+            identifier, \
                 or the lowest where the notes say so. Who knows no leader yet breaks nothing.",
         broken: "a process follows one that has crashed, or a worse one while a better one is alive.",
         quotation: said(
             "S1",
             "E1 (segurança): p_i tem elected_i = ⊥ ou elected_i = P onde P é escolhido com o processo não \
              defeituoso com maior identificador.",
-            "E1 (safety): p_i has elected_i = ⊥ or elected_i = P, where P is chosen as the non-faulty process \
+            "E1 (safety): p_i has elected_i = ⊥ or elected_i = P, where P is chosen as the non-faulty \
+                process \
              with the highest identifier.",
         ),
     },
@@ -108,7 +110,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
         name: "E2",
         problem: ProblemKind::Election,
         title: "everybody gets a leader",
-        words: "When all is over, every process that is alive knows some leader. Whether it is the same for all, \
+        words: "When all is over, every process that is alive knows some leader. Whether it is the same for \
+            all, \
                 agreement says; whether it is the right one, E1.",
         broken: "the run ends and somebody still waits for the result.",
         quotation: said(
@@ -133,7 +136,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
         name: "uniqueness",
         problem: ProblemKind::Election,
         title: "never two leaders at once",
-        words: "No two live processes consider themselves the leader at the same time. No algorithm can promise \
+        words: "No two live processes consider themselves the leader at the same time. No algorithm can \
+            promise \
                 that where messages or processes may be slow: one leader per term is what remains.",
         broken: "the brain is split: two processes give orders.",
         quotation: said(
@@ -158,14 +162,17 @@ pub const EXPLANATIONS: &[Explanation] = &[
         name: "stability",
         problem: ProblemKind::Election,
         title: "a leader that lives stays",
-        words: "Another process becomes leader only if the one before has failed. A better one that comes back \
+        words: "Another process becomes leader only if the one before has failed. A better one that comes \
+            back \
                 must wait.",
         broken: "a leader is replaced though it is alive and well.",
         quotation: said(
             "S4",
-            "Dizemos que um algoritmo de eleição de líderes é estável se uma vez que um líder é eleito, uma nova \
+            "Dizemos que um algoritmo de eleição de líderes é estável se uma vez que um líder é eleito, uma \
+                nova \
              eleição só acontece se o líder falha.",
-            "We call an algorithm for leader election stable if, once a leader is elected, a new election takes \
+            "We call an algorithm for leader election stable if, once a leader is elected, a new election \
+                takes \
              place only if the leader fails.",
         ),
     },
@@ -177,9 +184,11 @@ pub const EXPLANATIONS: &[Explanation] = &[
         broken: "things have been calm for long, and somebody still trusts a process that has crashed.",
         quotation: said(
             "S3",
-            "Precisão após um tempo: existe um instante de tempo a partir do qual todo processo correto tem como \
+            "Precisão após um tempo: existe um instante de tempo a partir do qual todo processo correto tem \
+                como \
              líder um processo correto",
-            "Eventual accuracy: there is an instant from which on every correct process has a correct process as \
+            "Eventual accuracy: there is an instant from which on every correct process has a correct \
+                process as \
              its leader",
         ),
     },
@@ -187,14 +196,17 @@ pub const EXPLANATIONS: &[Explanation] = &[
         name: "one-leader-per-term",
         problem: ProblemKind::Election,
         title: "each term has one leader",
-        words: "Terms are numbered, and no two processes ever lead the same one. An old leader that does not know \
+        words: "Terms are numbered, and no two processes ever lead the same one. An old leader that does not \
+            know \
                 yet that it was replaced is told by its number.",
         broken: "two processes led with the same number, and nobody can tell which of them is right.",
         quotation: said(
             "S4",
-            "O algoritmo Raft de difusão atômica, que estudaremos adiante, define mandatos e garante, com pesos, \
+            "O algoritmo Raft de difusão atômica, que estudaremos adiante, define mandatos e garante, com \
+                pesos, \
              que somente um líder existe em cada mandato.",
-            "The Raft algorithm for atomic broadcast, which we shall study later, defines terms and guarantees, \
+            "The Raft algorithm for atomic broadcast, which we shall study later, defines terms and \
+                guarantees, \
              with weights, that only one leader exists in each term.",
         ),
     },
@@ -202,7 +214,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
         name: "EM1",
         problem: ProblemKind::MutualExclusion,
         title: "at most one inside",
-        words: "At most one process at a time is in the critical section, by its own belief. With more permits, at \
+        words: "At most one process at a time is in the critical section, by its own belief. With more \
+            permits, at \
                 most so many; those that share may be inside together.",
         broken: "two are inside at once, and one may destroy what the other writes.",
         quotation: said(
@@ -227,12 +240,14 @@ pub const EXPLANATIONS: &[Explanation] = &[
         name: "EM3",
         problem: ProblemKind::MutualExclusion,
         title: "first come, first served",
-        words: "If one request happened before another, it is granted first. Happened before is Lamport's order: of \
+        words: "If one request happened before another, it is granted first. Happened before is Lamport's \
+            order: of \
                 two requests that could not know of each other, either may be first.",
         broken: "somebody overtakes a request that it could have known of.",
         quotation: said(
             "S1",
-            "EM3 (ordenação): se um pedido de entrar na seção crítica aconteceu antes de outro, então a ordem de \
+            "EM3 (ordenação): se um pedido de entrar na seção crítica aconteceu antes de outro, então a \
+                ordem de \
              entrada é garantida nessa ordem.",
             "EM3 (ordering): if one request to enter the critical section happened before another, entry is \
              granted in that order.",
@@ -246,10 +261,12 @@ pub const EXPLANATIONS: &[Explanation] = &[
         broken: "all wait for each other, and nothing can happen any more.",
         quotation: said(
             "S4",
-            "ausência de deadlocks - se processos estão tentando acessar o recurso, então algum processo deve \
+            "ausência de deadlocks - se processos estão tentando acessar o recurso, então algum processo \
+                deve \
              conseguir acesso em algum instante, dado que nenhum processo fique na região crítica \
              indefinidamente;",
-            "absence of deadlocks: if processes are trying to access the resource, then some process must get \
+            "absence of deadlocks: if processes are trying to access the resource, then some process must \
+                get \
              access at some instant, given that no process stays in the critical section for ever;",
         ),
     },
@@ -281,10 +298,13 @@ pub const EXPLANATIONS: &[Explanation] = &[
         name: "fencing",
         problem: ProblemKind::MutualExclusion,
         title: "a late write does no harm",
-        words: "Each holder has a token, a number that grows with every grant, and shows it to the resource, which \
-                refuses numbers smaller than it has seen. So what the lock protects stays whole even if a slow \
+        words: "Each holder has a token, a number that grows with every grant, and shows it to the resource, \
+            which \
+                refuses numbers smaller than it has seen. So what the lock protects stays whole even if a \
+                slow \
                 holder does not know that it has lost the lock.",
-        broken: "an older holder's write is accepted after a newer holder has written, and an update is lost.",
+        broken: "an older holder's write is accepted after a newer holder has written, and an update is \
+            lost.",
         quotation: None,
     },
     Explanation {
@@ -295,7 +315,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
         broken: "two loyal processes have decided on different values.",
         quotation: said(
             "S1",
-            "O problema está relacionado ao fato de os processos concordarem com um valor, após um ou mais dos \
+            "O problema está relacionado ao fato de os processos concordarem com um valor, após um ou mais \
+                dos \
              processos terem proposto qual deve ser esse valor.",
             "The problem is that the processes agree on a value after one or more of them have proposed what \
              this value should be.",
@@ -321,7 +342,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
         name: "termination",
         problem: ProblemKind::Agreement,
         title: "everybody decides at last",
-        words: "If a process that stays up has proposed, then in the end every live loyal process has decided.",
+        words: "If a process that stays up has proposed, then in the end every live loyal process has \
+            decided.",
         broken: "the run is over and somebody has not decided.",
         quotation: None,
     },
@@ -329,7 +351,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
         name: "IC1",
         problem: ProblemKind::Agreement,
         title: "the loyal obey alike",
-        words: "All loyal generals that are up obey the same order, even if the commander is a traitor: the first \
+        words: "All loyal generals that are up obey the same order, even if the commander is a traitor: the \
+            first \
                 condition of interactive consistency (Lamport, Shostak and Pease, 1982).",
         broken: "some loyal generals attack and others retreat.",
         quotation: None,
@@ -338,7 +361,8 @@ pub const EXPLANATIONS: &[Explanation] = &[
         name: "IC2",
         problem: ProblemKind::Agreement,
         title: "a loyal commander is obeyed",
-        words: "If the commander is loyal and stays up, every loyal general obeys the order that he gave: the second \
+        words: "If the commander is loyal and stays up, every loyal general obeys the order that he gave: \
+            the second \
                 condition of interactive consistency.",
         broken: "a traitor among the generals turns a loyal general against a loyal commander.",
         quotation: None,

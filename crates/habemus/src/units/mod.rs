@@ -1,5 +1,5 @@
-//! Quantities as text: durations, rates, probabilities. Options of algorithms, scenario files and command line flags
-//! read them here, so that what one of them understands all do.
+//! Quantities as text: durations, rates, probabilities. Options of algorithms, scenario files and command
+//! line flags read them here, so that what one of them understands all do.
 //!
 //! Everything is read exactly: what is printed here reads back as the same value.
 

@@ -117,7 +117,8 @@ fn the_core_knows_nobody_and_only_the_command_the_course_and_the_lab_know_driver
     let drivers = ["habemus-sim", "habemus-check", "habemus-node", "habemus-cli"];
     for one in crates() {
         let known: Vec<&String> = one.knows.iter().filter(|next| drivers.contains(&next.as_str())).collect();
-        // The course plays answers in the simulator; the lab shows runs, and checks every one in an engine of its own.
+        // The course plays answers in the simulator; the lab shows runs, and checks every one in an engine of
+        // its own.
         let may = match one.name.as_str() {
             "habemus-cli" => known.len(),
             "habemus-lab" => among(&known, &["habemus-sim", "habemus-check"]),

@@ -12,7 +12,8 @@ struct Section {
     items: usize,
 }
 
-/// A page's sections, how many words of prose each has, and the first words of what its blocks of commands run.
+/// A page's sections, how many words of prose each has, and the first words of what its blocks of commands
+/// run.
 fn outline(text: &str, words: usize) -> (Vec<Section>, Vec<usize>, Vec<String>) {
     let (mut sections, mut prose, mut commands) = (vec![Section::default()], vec![0], Vec::new());
     let mut block = None;
@@ -90,7 +91,8 @@ fn a_translation_has_the_sections_and_commands_of_its_original() {
 
 #[test]
 fn a_section_that_is_missing_in_a_translation_or_empty_there_is_found() {
-    let page = "# A\n\nThis says something in seven words here.\n\n## B\n\n- one\n- two\n\n## C\n\n```sh\nhabemus list\n```\n";
+    let page = "# A\n\nThis says something in seven words here.\n\n## B\n\n- one\n- two\n\n## \
+        C\n\n```sh\nhabemus list\n```\n";
     let differ = |translation: &str| !differences(page, translation, 2).is_empty();
     assert!(!differ(page));
     assert!(differ(&page.replace("## B\n\n- one\n- two\n\n", "")), "a section is missing");

@@ -34,7 +34,8 @@ fn the_core_has_no_clock_no_thread_no_chance_and_no_input_or_output() {
     assert!(sources.len() > 20);
     let mut wrong = Vec::new();
     for file in &sources {
-        // To notice who looks at an opaque number something must be kept beside the number; no algorithm gets at it.
+        // To notice who looks at an opaque number something must be kept beside the number; no algorithm gets
+        // at it.
         let is_notice = |word: &str| word == "thread_local!" && file.path.ends_with("habemus/src/opaque.rs");
         for (number, line) in file.lines().filter(|(_, line)| !line.trim_start().starts_with("//")) {
             let found = FORBIDDEN.iter().filter(|(word, _)| line.contains(word) && !is_notice(word));

@@ -12,4 +12,5 @@ mod portuguese;
 mod promises;
 mod properties;
 mod tree;
+mod widths;
 mod words;

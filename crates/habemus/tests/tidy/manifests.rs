@@ -8,7 +8,8 @@ fn crates() -> impl Iterator<Item = File> {
     files("crates", "Cargo.toml").into_iter()
 }
 
-/// These, and what is not handed out: benchmarks, whose peers are no members, attacks, and what builds and tests the lab.
+/// These, and what is not handed out: benchmarks, whose peers are no members, attacks, and what builds and
+/// tests the lab.
 fn members() -> impl Iterator<Item = File> {
     let others = ["bench", "fuzz", "lab/build", "lab/tests"].into_iter();
     let others = others.flat_map(|directory| files(directory, "Cargo.toml"));
@@ -89,7 +90,8 @@ fn locked(file: &File) -> BTreeMap<&str, BTreeSet<&str>> {
     found
 }
 
-/// With another version of one small package everything above it would be built a second time, for nobody's good.
+/// With another version of one small package everything above it would be built a second time, for nobody's
+/// good.
 #[test]
 fn what_stands_outside_is_built_of_the_same_packages() {
     let locks = files("", "Cargo.lock");

@@ -110,8 +110,8 @@ fn clause(text: &str) -> String {
     })
 }
 
-/// The promises of an algorithm, as its page in Portuguese has them. The names of properties are those that the
-/// command takes.
+/// The promises of an algorithm, as its page in Portuguese has them. The names of properties are those that
+/// the command takes.
 pub(crate) fn promises(entry: &'static Entry) -> String {
     let groups = grouped(entry);
     let model: Vec<String> = entry.model.to_string().split("; ").map(clause).collect();

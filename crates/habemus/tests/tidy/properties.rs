@@ -17,12 +17,16 @@ const HEAD: &str = "\
 
 <!-- From crates/habemus/src/property; HABEMUS_REWRITE=1 renews this page. -->
 
-What must hold has a short name, which every report, table and picture uses. This page says what each means, in plain words, and
+What must hold has a short name, which every report, table and picture uses. This page says what each means, \
+in plain words, and
 where it comes from. `habemus list EM1` says the same in a terminal.
 
-A property is **promised** by an algorithm for its [model](guarantees.md): for the faults that it is made for. In a run it **holds**, is
-**violated**, **does not apply** where there was nothing to demand, or is **open** if the run was cut off too early
-([verdicts](verdicts.md)). **Safety** properties say that nothing bad happens, **liveness** properties that something good does in the
+A property is **promised** by an algorithm for its [model](guarantees.md): for the faults that it is made \
+for. In a run it **holds**, is
+**violated**, **does not apply** where there was nothing to demand, or is **open** if the run was cut off \
+too early
+([verdicts](verdicts.md)). **Safety** properties say that nothing bad happens, **liveness** properties that \
+something good does in the
 end.
 ";
 
@@ -95,8 +99,14 @@ fn page() -> String {
             }
         }
     }
-    text.push_str("\n## The lecture notes\n\nFive lecture notes in Portuguese, S0 to S4, are what this project began with. ");
-    text.push_str("[Coverage](coverage.md) says where each of their\nsentences is found here, and [errata](errata.md) where they are wrong.\n\n");
+    text.push_str(
+        "\n## The lecture notes\n\nFive lecture notes in Portuguese, S0 to S4, are what this \
+        project began with. ",
+    );
+    text.push_str(
+        "[Coverage](coverage.md) says where each of their\nsentences is found here, and \
+        [errata](errata.md) where they are wrong.\n\n",
+    );
     text.push_str("| label | title | in English | by |\n|---|---|---|---|\n");
     for notes in NOTES {
         let _ = writeln!(

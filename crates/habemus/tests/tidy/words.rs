@@ -165,8 +165,8 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether a name has this word. "At least" and "at most" are plain English, and so are the names of tests, which
-/// are sentences.
+/// Whether a name has this word. "At least" and "at most" are plain English, and so are the names of tests,
+/// which are sentences.
 fn has_word(words: &[String], banned: &str) -> bool {
     let is_sentence = words.len() > 4;
     let at = |index: usize| index.checked_sub(1).is_some_and(|before| words[before] == "at");

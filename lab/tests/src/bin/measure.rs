@@ -1,6 +1,8 @@
-//! Measures the page with a run of a hundred thousand records: `cargo run -p habemus-lab-tests --bin measure`.
+//! Measures the page with a run of a hundred thousand records: `cargo run -p habemus-lab-tests --bin
+//! measure`.
 //!
-//! On a machine that does something else the figures say little, so no test judges them; this does, by its exit code.
+//! On a machine that does something else the figures say little, so no test judges them; this does, by its
+//! exit code.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -15,8 +17,10 @@ const SCENARIO: &str =
 
 /// Scrolls down for a while, and takes the time of each frame.
 const SCROLL: &str = "(() => { const box = document.querySelector('.scroller'); const times = []; let last; \
-                      const frame = (now) => { if (last !== undefined) times.push(now - last); last = now; box.scrollTop += 400; \
-                      if (times.length < 240) requestAnimationFrame(frame); else window.times = times.sort((a, b) => a - b); }; \
+                      const frame = (now) => { if (last !== undefined) times.push(now - last); last = now; \
+                      box.scrollTop += 400; \
+                      if (times.length < 240) requestAnimationFrame(frame); else window.times = \
+                      times.sort((a, b) => a - b); }; \
                       box.scrollTop = 1000; requestAnimationFrame(frame); return 1; })()";
 
 fn main() -> ExitCode {
@@ -41,7 +45,8 @@ async fn measure() -> bool {
     let paint = paint.as_f64().unwrap_or(f64::INFINITY);
     let drop = format!(
         "(() => {{ const data = new DataTransfer(); data.items.add(new File([{}], 'long.toml')); \
-         document.querySelector('.page').dispatchEvent(new DragEvent('drop', {{ bubbles: true, dataTransfer: data }})); return 1; }})()",
+         document.querySelector('.page').dispatchEvent(new DragEvent('drop', {{ bubbles: true, dataTransfer: \
+         data }})); return 1; }})()",
         json!(SCENARIO)
     );
     browser.ask(&drop).await;

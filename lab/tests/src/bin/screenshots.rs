@@ -1,5 +1,6 @@
-//! Takes pictures of the lab: `cargo run -p habemus-lab-tests --bin screenshots DIRECTORY [NAMES...]`; and of the service's admin page, if a
-//! member is named: `… --bin screenshots DIRECTORY http://127.0.0.1:2379/admin`, or of real nodes, with the link that `habemus cluster … --lab` prints.
+//! Takes pictures of the lab: `cargo run -p habemus-lab-tests --bin screenshots DIRECTORY [NAMES...]`; and of
+//! the service's admin page, if a member is named: `… --bin screenshots DIRECTORY
+//! http://127.0.0.1:2379/admin`, or of real nodes, with the link that `habemus cluster … --lab` prints.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,8 @@ const PHONE: Setting = Setting { size: (390, 844), phone: true, dark: false };
 const WIDE: Setting = Setting { size: (1440, 900), phone: false, dark: false };
 const DARK: Setting = Setting { dark: true, ..WIDE };
 
-/// What is shown: a name, how, a link, what is done there, and whether the details are shown instead of the diagram.
+/// What is shown: a name, how, a link, what is done there, and whether the details are shown instead of the
+/// diagram.
 const PICTURES: &[(&str, Setting, &str, &[&str])] = &[
     ("ring", WIDE, "e=s1-chang-roberts&at=9&p=24", &[]),
     ("ring-dark", DARK, "e=s1-chang-roberts&at=9&p=24", &[]),
@@ -74,9 +76,11 @@ fn main() {
             let browser = Browser::start(*setting).await;
             browser.open(link).await;
             for click in *clicks {
-                if let Some((name, value)) = click.split_once('=').filter(|_| !click.starts_with(['[', '.'])) {
+                if let Some((name, value)) = click.split_once('=').filter(|_| !click.starts_with(['[', '.']))
+                {
                     let script = format!(
-                        "(() => {{ const field = document.querySelector('[name={name}]'); field.value = '{value}'; \
+                        "(() => {{ const field = document.querySelector('[name={name}]'); field.value = \
+                            '{value}'; \
                          field.dispatchEvent(new Event('change', {{ bubbles: true }})); return 1; }})()"
                     );
                     browser.ask(&script).await;
@@ -85,15 +89,22 @@ fn main() {
                     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
                 } else if let Some(kind) = click.strip_prefix("message:") {
                     let script = format!(
-                        "([...document.querySelectorAll('.message')].find(thing => thing.textContent.includes('{kind}')) \
+                        "([...document.querySelectorAll('.message')].find(thing => \
+                            thing.textContent.includes('{kind}')) \
                          .dispatchEvent(new MouseEvent('contextmenu', {{bubbles: true}})), 1)"
                     );
                     browser.ask(&script).await;
                 } else if [".branches", ".next"].contains(click) {
-                    browser.ask(&format!("(document.querySelector('{click}').scrollIntoView({{ block: 'center' }}), 1)")).await;
+                    browser
+                        .ask(&format!(
+                            "(document.querySelector('{click}').scrollIntoView({{ block: \
+                        'center' }}), 1)"
+                        ))
+                        .await;
                 } else if click.starts_with("[data-process") {
                     let script = format!(
-                        "(document.querySelector(\"{click}\").dispatchEvent(new MouseEvent('contextmenu', {{bubbles: true}})), 1)"
+                        "(document.querySelector(\"{click}\").dispatchEvent(new MouseEvent('contextmenu', \
+                            {{bubbles: true}})), 1)"
                     );
                     browser.ask(&script).await;
                 } else {

@@ -82,7 +82,8 @@ async fn open(browser: &Browser, member: &Member) {
 /// Asks the member that serves the page, as a program would.
 async fn post(browser: &Browser, path: &str, body: &Value) -> Value {
     let ask = format!(
-        "(window.answer = undefined, fetch('{path}', {{ method: 'POST', body: {} }}).then(answer => answer.json()).then(answer => {{ window.answer = answer; }}), 1)",
+        "(window.answer = undefined, fetch('{path}', {{ method: 'POST', body: {} }}).then(answer => \
+            answer.json()).then(answer => {{ window.answer = answer; }}), 1)",
         json!(body.to_string())
     );
     browser.ask(&ask).await;
@@ -103,7 +104,12 @@ fn locks_queues_elections_and_members_are_shown_and_so_is_the_fail_over_when_the
     run(async {
         let browser = Browser::start(Setting::default()).await;
         open(&browser, &trio.0[0]).await;
-        browser.until(&format!("{LEADER} !== undefined && document.querySelectorAll('.member').length === 3 && document.querySelector('[data-role=away]') === null")).await;
+        browser
+            .until(&format!(
+                "{LEADER} !== undefined && document.querySelectorAll('.member').length === 3 \
+            && document.querySelector('[data-role=away]') === null"
+            ))
+            .await;
         let leader = browser.ask(LEADER).await.as_str().expect("a name").to_owned();
         // The page is looked at elsewhere than where somebody will be killed.
         let other = trio.0.iter().find(|member| member.name != leader).expect("there are three");
@@ -124,7 +130,8 @@ fn locks_queues_elections_and_members_are_shown_and_so_is_the_fail_over_when_the
         browser.ask(&wait).await;
         let told = |lock: &str, state: &str, text: &str| {
             format!(
-                "[...document.querySelectorAll('[data-lock={lock}] .{state} .who')].some(who => who.textContent === '{text}')"
+                "[...document.querySelectorAll('[data-lock={lock}] .{state} .who')].some(who => \
+                    who.textContent === '{text}')"
             )
         };
         browser.until(&told("orders", "inside", "nightly job")).await;
@@ -150,7 +157,12 @@ fn locks_queues_elections_and_members_are_shown_and_so_is_the_fail_over_when_the
         let title = title.as_str().expect("a text").to_owned();
         assert!(title.starts_with(&format!("{new} took over from {leader} in ")), "{title}");
         // Both ends of a vote, and the one that nobody heard.
-        browser.until(&format!("{failover}.querySelectorAll('svg path.passage.heard').length >= 2 && {failover}.querySelectorAll('.cross').length >= 1")).await;
+        browser
+            .until(&format!(
+                "{failover}.querySelectorAll('svg path.passage.heard').length >= 2 && \
+            {failover}.querySelectorAll('.cross').length >= 1"
+            ))
+            .await;
         let story = browser.ask(&format!("{failover}.querySelector('ol').textContent")).await;
         let story = story.as_str().expect("a text").to_owned();
         for part in [
@@ -171,7 +183,8 @@ fn locks_queues_elections_and_members_are_shown_and_so_is_the_fail_over_when_the
         // In Portuguese; the arrows are the same.
         browser.click("[name=language]").await;
         let begins = format!(
-            "{failover}.querySelector('summary').textContent.startsWith('{new} tomou o lugar de {leader} em ')"
+            "{failover}.querySelector('summary').textContent.startsWith('{new} tomou o lugar de {leader} em \
+                ')"
         );
         browser.until(&begins).await;
         assert_quiet(&browser).await;

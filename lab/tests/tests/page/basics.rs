@@ -29,9 +29,11 @@ const PLAY_ALL: &str = r"async (names) => {
         await until(() => find('select[name=exhibit]').value === name);
         find('[name=end]').click();
         await until(() => find('.moment').dataset.over === 'true');
-        const verdicts = [...document.querySelectorAll('[data-property]')].map((p) => [p.dataset.property, p.dataset.verdict]);
+        const verdicts = [...document.querySelectorAll('[data-property]')]
+            .map((p) => [p.dataset.property, p.dataset.verdict]);
         const messages = Number(find('[data-messages]').dataset.messages);
-        played.push([find('select[name=exhibit]').value, find('.fingerprint code').textContent, messages, verdicts]);
+        const fingerprint = find('.fingerprint code').textContent;
+        played.push([find('select[name=exhibit]').value, fingerprint, messages, verdicts]);
     }
     return played;
 }";
@@ -102,7 +104,8 @@ fn the_ring_of_the_notes_goes_on_back_and_on_again_through_the_same_states_to_28
         let leading = "[...document.querySelectorAll('.process.leading')].map(p => p.dataset.process)";
         assert_eq!(browser.ask(leading).await, json!(["28"]));
         assert_eq!(browser.ask(STEPS).await, json!(told), "a screen reader hears every step");
-        let cost = "[document.querySelector('[data-messages]').dataset.messages, document.querySelector('[data-bound]').dataset.bound]";
+        let cost = "[document.querySelector('[data-messages]').dataset.messages, \
+            document.querySelector('[data-bound]').dataset.bound]";
         assert_eq!(browser.ask(cost).await, json!(["19", "23"]));
         assert_quiet(&browser).await;
         browser.close().await;
@@ -116,7 +119,8 @@ enum Hand {
     Keys,
 }
 
-/// Opens the link of one browser in another, with a profile of its own; and plays its file on the command line.
+/// Opens the link of one browser in another, with a profile of its own; and plays its file on the command
+/// line.
 async fn assert_shared(browser: &Browser, hand: Hand) {
     let cursor = browser.cursor().await;
     browser.ask("(navigator.clipboard.writeText = async (text) => { window.copied = text; }, 1)").await;
@@ -166,7 +170,8 @@ fn a_process_crashed_by_its_menu_is_crashed_in_the_link_and_on_the_command_line(
     run(async {
         let browser = Browser::start(Setting::default()).await;
         browser.open("e=s1-chang-roberts&at=7").await;
-        let menu = "(document.querySelector('[data-process=\"28\"]').dispatchEvent(new MouseEvent('contextmenu', {bubbles: true})), 1)";
+        let menu = "(document.querySelector('[data-process=\"28\"]').dispatchEvent(new \
+            MouseEvent('contextmenu', {bubbles: true})), 1)";
         browser.ask(menu).await;
         browser.click(".menu [data-act='crash 28']").await;
         browser.until("document.querySelector('[data-process=\"28\"]').classList.contains('down')").await;
@@ -208,7 +213,8 @@ fn the_second_message_of_a_link_is_refused_with_the_reason_unless_any_order_will
         for (order, refused) in [("fifo", true), ("any", false)] {
             browser.open("e=s1-chang-roberts").await;
             let text = format!(
-                "algorithm = 'lamport'\nprocesses = 2\nscript = ['0ms acquire 1', '1ms acquire 2']\n[network]\n\
+                "algorithm = 'lamport'\nprocesses = 2\nscript = ['0ms acquire 1', '1ms acquire \
+                    2']\n[network]\n\
                  latency = '9ms'\norder = '{order}'\n"
             );
             drop_file(&browser, "two.toml", &text).await;
@@ -254,9 +260,19 @@ fn whoever_waits_is_told_why_in_both_languages() {
             browser.forward().await;
         }
         browser.click(".process.waiting").await;
-        browser.until(&format!("document.querySelector('.why')?.textContent.includes('{holder} is in the critical section, and paused') === true")).await;
+        browser
+            .until(&format!(
+                "document.querySelector('.why')?.textContent.includes('{holder} is in the \
+            critical section, and paused') === true"
+            ))
+            .await;
         browser.click("[name=language]").await;
-        browser.until(&format!("document.querySelector('.why').textContent.includes('{holder} está na seção crítica, e pausado')")).await;
+        browser
+            .until(&format!(
+                "document.querySelector('.why').textContent.includes('{holder} está na seção \
+            crítica, e pausado')"
+            ))
+            .await;
         // The holder says whom it keeps waiting.
         browser.click(&format!("[data-process='{holder}']")).await;
         browser
@@ -266,8 +282,19 @@ fn whoever_waits_is_told_why_in_both_languages() {
             .await;
         // With a cut link, the link is named.
         browser.open("e=s1-ricart-agrawala&lang=en").await;
-        drop_file(&browser, "cut.toml", "algorithm = 'ricart-agrawala'\nprocesses = 3\nscript = ['0ms cut 1-2', '1ms acquire 1']\n[workload]\nentries = 0\n").await;
-        browser.until("document.querySelectorAll('.link.cut').length === 1 || document.querySelector('[data-cursor]').dataset.cursor === '0'").await;
+        drop_file(
+            &browser,
+            "cut.toml",
+            "algorithm = 'ricart-agrawala'\nprocesses = 3\nscript = ['0ms cut \
+            1-2', '1ms acquire 1']\n[workload]\nentries = 0\n",
+        )
+        .await;
+        browser
+            .until(
+                "document.querySelectorAll('.link.cut').length === 1 || \
+            document.querySelector('[data-cursor]').dataset.cursor === '0'",
+            )
+            .await;
         browser.end().await;
         browser.click("[data-process='1']").await;
         browser
@@ -300,7 +327,8 @@ fn an_audit_of_accessibility_finds_nothing_in_either_light() {
 }
 
 /// Nothing is wider than the window.
-const FITS: &str = "document.documentElement.scrollWidth <= innerWidth && document.querySelector('main').scrollWidth <= innerWidth";
+const FITS: &str = "document.documentElement.scrollWidth <= innerWidth && \
+    document.querySelector('main').scrollWidth <= innerWidth";
 
 #[test]
 fn on_a_phone_nothing_scrolls_sideways_a_long_press_crashes_and_a_stroke_parts() {
@@ -309,7 +337,11 @@ fn on_a_phone_nothing_scrolls_sideways_a_long_press_crashes_and_a_stroke_parts()
         browser.open("e=s0-bully-worst-case&at=3").await;
         assert_eq!(browser.ask(FITS).await, json!(true));
         let place = browser
-            .ask("(() => { const box = document.querySelector('[data-process=\"3\"] .body').getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()")
+            .ask(
+                "(() => { const box = document.querySelector('[data-process=\"3\"] \
+                .body').getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; \
+                })()",
+            )
             .await;
         let (x, y) =
             (place[0].as_f64().expect("a number") as i64, place[1].as_f64().expect("a number") as i64);
@@ -317,7 +349,10 @@ fn on_a_phone_nothing_scrolls_sideways_a_long_press_crashes_and_a_stroke_parts()
         browser.click(".menu [data-act='crash 3']").await;
         browser.until("document.querySelector('[data-process=\"3\"]').classList.contains('down')").await;
         let stroke = browser
-            .ask("(() => { const box = document.querySelector('.network svg').getBoundingClientRect(); return [box.x + box.width * 0.63, box.y + 4, box.x + box.width * 0.63, box.bottom - 4]; })()")
+            .ask(
+                "(() => { const box = document.querySelector('.network svg').getBoundingClientRect(); \
+                return [box.x + box.width * 0.63, box.y + 4, box.x + box.width * 0.63, box.bottom - 4]; })()",
+            )
             .await;
         let number = |place: usize| stroke[place].as_f64().expect("a number") as i64;
         let (from, to) = ((number(0), number(1)), (number(2), number(3)));
@@ -347,12 +382,17 @@ fn on_a_phone_nothing_scrolls_sideways_a_long_press_crashes_and_a_stroke_parts()
 }
 
 /// What stands on the page, also where only a screen reader finds it; what is code is in no language.
-const WORDS: &str = "(() => { const walker = document.createTreeWalker(document.querySelector('.page'), NodeFilter.SHOW_TEXT); \
+const WORDS: &str = "(() => { const walker = document.createTreeWalker(document.querySelector('.page'), \
+    NodeFilter.SHOW_TEXT); \
                      const words = []; while (walker.nextNode()) { const node = walker.currentNode; \
-                     if (!node.parentElement.closest('[lang=en], [name=algorithm], .variables, code')) words.push(node.data); } \
-                     for (const thing of document.querySelectorAll('[aria-label], [title], [placeholder]')) { \
-                     if (!thing.closest('[lang=en]')) for (const name of ['aria-label', 'title', 'placeholder']) \
-                     words.push(thing.getAttribute(name) ?? ''); } return ' ' + words.join(' ').toLowerCase() + ' '; })()";
+                     if (!node.parentElement.closest('[lang=en], [name=algorithm], .variables, code')) \
+                     words.push(node.data); } \
+                     for (const thing of document.querySelectorAll('[aria-label], [title], [placeholder]')) \
+                     { \
+                     if (!thing.closest('[lang=en]')) for (const name of ['aria-label', 'title', \
+                     'placeholder']) \
+                     words.push(thing.getAttribute(name) ?? ''); } return ' ' + words.join(' \
+                     ').toLowerCase() + ' '; })()";
 
 #[test]
 fn nothing_in_portuguese_is_left_in_english() {
@@ -415,8 +455,9 @@ fn of_a_long_run_only_what_is_seen_is_drawn() {
         browser.until("document.querySelectorAll('[data-process]').length === 60").await;
         browser.end().await;
         assert!(browser.cursor().await > 3_000);
-        // The first and the last rows are there as soon as one looks. The page itself goes to the row of the cursor when
-        // it knows its place, which may be after we have looked elsewhere: so one looks until it is there.
+        // The first and the last rows are there as soon as one looks. The page itself goes to the row of the
+        // cursor when it knows its place, which may be after we have looked elsewhere: so one looks until it
+        // is there.
         for (place, event) in [("0", 0), ("1e9", browser.cursor().await)] {
             let look = format!("document.querySelector('.scroller').scrollTop = {place}");
             browser
@@ -435,8 +476,8 @@ fn the_page_is_as_small_as_it_must_be() {
     let page = habemus_lab_build::build().unwrap_or_else(|error| panic!("{error}"));
     let compressed = |name: &str| {
         let mut small = Vec::new();
-        // A site compresses its files once, with the last effort that brotli has, 11; with the one before they are
-        // some percent larger, and the test takes half the time.
+        // A site compresses its files once, with the last effort that brotli has, 11; with the one before
+        // they are some percent larger, and the test takes half the time.
         let parameters = brotli::enc::BrotliEncoderParams {
             quality: 10,
             lgwin: 24,

@@ -18,7 +18,12 @@ fn the_page_and_the_command_find_the_same_run_with_two_leaders() {
             .until("document.querySelector('[data-checked=uniqueness]')?.dataset.verdict === 'violated'")
             .await;
         browser.click("[data-open=uniqueness]").await;
-        browser.until("document.querySelector('[data-cursor]').dataset.cursor === '0' && location.hash.startsWith('#s=')").await;
+        browser
+            .until(
+                "document.querySelector('[data-cursor]').dataset.cursor === '0' && \
+            location.hash.startsWith('#s=')",
+            )
+            .await;
         browser.end().await;
         assert_eq!(browser.ask(LEADING).await, json!(2));
         let found = browser.fingerprint().await;
@@ -55,7 +60,8 @@ fn a_check_is_cancelled_and_a_cycle_is_marked() {
         crate::drop_file(
             &browser,
             "letter.toml",
-            "algorithm = 'yo-yo'\nprocesses = 3\nscript = ['0ms elect all']\nuntil = '200 events'\n[options]\nvariant = 'as-printed'\n",
+            "algorithm = 'yo-yo'\nprocesses = 3\nscript = ['0ms elect all']\nuntil = '200 \
+                events'\n[options]\nvariant = 'as-printed'\n",
         )
         .await;
         browser.until("document.querySelector('[name=algorithm]').value === 'yo-yo'").await;

@@ -34,7 +34,8 @@ fn from_the_first_page_to_two_leaders_and_the_browser_remembers() {
         // Another day. Whoever comes with a link wants to see what it leads to.
         browser.open("e=s1-chang-roberts").await;
         assert_eq!(browser.ask("document.querySelector('.welcome')").await, json!(null));
-        let ticked = "[...document.querySelectorAll('[name=exercise] option')].some(option => option.textContent.startsWith('✓'))";
+        let ticked = "[...document.querySelectorAll('[name=exercise] option')].some(option => \
+            option.textContent.startsWith('✓'))";
         assert_eq!(browser.ask(ticked).await, json!(true));
         assert_quiet(&browser).await;
         browser.close().await;
@@ -48,7 +49,12 @@ fn a_question_comes_before_its_answer_and_a_scenario_is_edited_to_solve_another(
         browser.open("x=follow-the-ring").await;
         browser.click("[name=end]").await;
         for (event, choice) in [(1, 1), (2, 0), (11, 2)] {
-            browser.until(&format!("document.querySelector('[data-cursor]').dataset.cursor === '{event}' && document.querySelector('.question') !== null")).await;
+            browser
+                .until(&format!(
+                    "document.querySelector('[data-cursor]').dataset.cursor === '{event}' && \
+                document.querySelector('.question') !== null"
+                ))
+                .await;
             browser.click(&format!("[data-choice='{choice}']")).await;
             browser.until("document.querySelector('.verdict-line.right') !== null").await;
             browser.click("[name=end]").await;
@@ -60,7 +66,8 @@ fn a_question_comes_before_its_answer_and_a_scenario_is_edited_to_solve_another(
         browser.click("[name=edit-exercise]").await;
         browser.until("document.querySelector('[name=scenario-text]') !== null").await;
         let edit = "(() => { const text = document.querySelector('[name=scenario-text]'); \
-                    text.value = text.value.replace(/^(ids|processes) = .*$/m, 'ids = [8, 7, 6, 5, 4, 3, 2, 1]'); \
+                    text.value = text.value.replace(/^(ids|processes) = .*$/m, 'ids = [8, 7, 6, 5, 4, 3, 2, \
+                    1]'); \
                     text.dispatchEvent(new Event('input', { bubbles: true })); return 1; })()";
         browser.ask(edit).await;
         browser.click("[name=apply]").await;

@@ -38,13 +38,15 @@ fn the_cones_that_are_shown_are_those_of_the_vector_clocks_for_every_event() {
         assert_eq!(events.len() as u64, last + 1);
         for event in 1..=last as usize {
             let enter = format!(
-                "(document.querySelector('.rows [data-event=\"{event}\"]').dispatchEvent(new PointerEvent('pointerenter')), 1)"
+                "(document.querySelector('.rows [data-event=\"{event}\"]').dispatchEvent(new \
+                    PointerEvent('pointerenter')), 1)"
             );
             browser.ask(&enter).await;
             browser
                 .until(&format!("document.querySelector('.rows .origin [data-event=\"{event}\"]') !== null"))
                 .await;
-            let rows = "['past', 'future'].map(part => [...document.querySelectorAll(`.rows .${part} [data-event]`)].map(row => Number(row.dataset.event)))";
+            let rows = "['past', 'future'].map(part => [...document.querySelectorAll(`.rows .${part} \
+                [data-event]`)].map(row => Number(row.dataset.event)))";
             let shown = browser.ask(rows).await;
             let others = || (0..events.len()).filter(|other| *other != event);
             let past: Vec<usize> = others().filter(|other| knows(&events[event], &events[*other])).collect();
@@ -65,7 +67,12 @@ fn the_diagram_is_filtered_searched_magnified_and_shown_by_time() {
         browser.until("document.querySelectorAll('.passage').length >= 8").await;
         browser.click(".filters summary").await;
         browser.click("[data-kind=Elected]").await;
-        browser.until("[...document.querySelectorAll('.passage title')].every(title => !title.textContent.startsWith('Elected'))").await;
+        browser
+            .until(
+                "[...document.querySelectorAll('.passage title')].every(title => \
+            !title.textContent.startsWith('Elected'))",
+            )
+            .await;
         browser.click("[data-only='17']").await;
         browser.until("document.querySelectorAll('.columns b').length === 1").await;
         browser.click(".filter-list .chip").await;
@@ -73,10 +80,24 @@ fn the_diagram_is_filtered_searched_magnified_and_shown_by_time() {
         browser.click(".filters summary").await;
         choose(&browser, "axis", "time").await;
         let tops = "[...document.querySelectorAll('.rows li')].map(row => parseFloat(row.style.top))";
-        browser.until(&format!("(() => {{ const tops = {tops}; return tops.some((top, n) => n > 0 && top - tops[n - 1] > 30); }})()")).await;
+        browser
+            .until(&format!(
+                "(() => {{ const tops = {tops}; return tops.some((top, n) => n > 0 && top - \
+            tops[n - 1] > 30); }})()"
+            ))
+            .await;
         // Rows never overlap.
-        assert_eq!(browser.ask(&format!("(() => {{ const tops = {tops}; return tops.every((top, n) => n === 0 || top - tops[n - 1] >= 25.9); }})()")).await, json!(true));
-        let wheel = "(document.querySelector('.scroller').dispatchEvent(new WheelEvent('wheel', { deltaY: -100, ctrlKey: true, bubbles: true, cancelable: true })), 1)";
+        assert_eq!(
+            browser
+                .ask(&format!(
+                    "(() => {{ const tops = {tops}; return tops.every((top, n) => n === \
+            0 || top - tops[n - 1] >= 25.9); }})()"
+                ))
+                .await,
+            json!(true)
+        );
+        let wheel = "(document.querySelector('.scroller').dispatchEvent(new WheelEvent('wheel', { deltaY: \
+            -100, ctrlKey: true, bubbles: true, cancelable: true })), 1)";
         browser.ask(wheel).await;
         browser.until("parseFloat(getComputedStyle(document.querySelector('.rows li')).height) > 29").await;
         browser.press("/").await;
@@ -97,10 +118,13 @@ fn the_splitter_moves_by_pointer_and_by_key() {
         browser.open("e=s1-chang-roberts").await;
         let height = "document.querySelector('.network').getBoundingClientRect().height";
         let before = browser.ask(height).await.as_f64().expect("a number");
-        let drag = "(() => { const bar = document.querySelector('.splitter'); const box = bar.getBoundingClientRect(); \
+        let drag = "(() => { const bar = document.querySelector('.splitter'); const box = \
+            bar.getBoundingClientRect(); \
                     bar.setPointerCapture = () => {}; \
-                    const send = (kind, y) => bar.dispatchEvent(new PointerEvent(kind, { bubbles: true, pointerId: 1, clientX: 300, clientY: y })); \
-                    send('pointerdown', box.y + 3); return new Promise(done => setTimeout(() => { send('pointermove', box.y - 120); \
+                    const send = (kind, y) => bar.dispatchEvent(new PointerEvent(kind, { bubbles: true, \
+                    pointerId: 1, clientX: 300, clientY: y })); \
+                    send('pointerdown', box.y + 3); return new Promise(done => setTimeout(() => { \
+                    send('pointermove', box.y - 120); \
                     setTimeout(() => { send('pointerup', box.y - 120); done(1); }, 50); }, 50)); })()";
         browser.ask(&format!("({drag}, 1)")).await;
         browser.until(&format!("{height} < {}", before - 90.0)).await;
@@ -116,12 +140,16 @@ fn the_splitter_moves_by_pointer_and_by_key() {
 /// Drags the head of an arrow to the row of an event.
 async fn drag_head(browser: &Browser, head: &str, event: u64) {
     let drag = format!(
-        "(() => {{ const head = document.querySelector('[data-head=\"{head}\"]'); const scroller = document.querySelector('.scroller'); \
+        "(() => {{ const head = document.querySelector('[data-head=\"{head}\"]'); const scroller = \
+            document.querySelector('.scroller'); \
          scroller.setPointerCapture = () => {{}}; const box = head.getBoundingClientRect(); \
          const goal = document.querySelector('.rows [data-event=\"{event}\"]').getBoundingClientRect(); \
-         const send = (thing, kind, y) => thing.dispatchEvent(new PointerEvent(kind, {{ bubbles: true, cancelable: true, pointerId: 1, clientX: box.x + 4, clientY: y }})); \
-         send(head, 'pointerdown', box.y + 4); setTimeout(() => {{ send(scroller, 'pointermove', goal.y + goal.height / 2); \
-         setTimeout(() => send(scroller, 'pointerup', goal.y + goal.height / 2), 60); }}, 60); return 1; }})()"
+         const send = (thing, kind, y) => thing.dispatchEvent(new PointerEvent(kind, {{ bubbles: true, \
+         cancelable: true, pointerId: 1, clientX: box.x + 4, clientY: y }})); \
+         send(head, 'pointerdown', box.y + 4); setTimeout(() => {{ send(scroller, 'pointermove', goal.y + \
+         goal.height / 2); \
+         setTimeout(() => send(scroller, 'pointerup', goal.y + goal.height / 2), 60); }}, 60); return 1; \
+         }})()"
     );
     browser.ask(&drag).await;
 }
@@ -134,14 +162,16 @@ fn an_arrow_is_dragged_to_where_its_message_is_to_arrive_or_it_is_said_why_not()
         crate::drop_file(
             &browser,
             "two.toml",
-            "algorithm = 'lamport'\nprocesses = 2\nscript = ['0ms acquire 1', '1ms acquire 2']\n[network]\nlatency = '9ms'\n",
+            "algorithm = 'lamport'\nprocesses = 2\nscript = ['0ms acquire 1', '1ms acquire \
+                2']\n[network]\nlatency = '9ms'\n",
         )
         .await;
         browser.until("document.querySelectorAll('[data-process]').length === 2").await;
         for _ in 0..3 {
             browser.forward().await;
         }
-        let heads = "[...document.querySelectorAll('.passage.on-its-way [data-head]')].map(head => head.dataset.head)";
+        let heads = "[...document.querySelectorAll('.passage.on-its-way [data-head]')].map(head => \
+            head.dataset.head)";
         browser.until(&format!("({heads}).filter(head => head.startsWith('2-')).length >= 2")).await;
         let heads: Vec<Value> = browser.ask(heads).await.as_array().expect("a list").clone();
         let from_two: Vec<&str> =
@@ -157,7 +187,8 @@ fn an_arrow_is_dragged_to_where_its_message_is_to_arrive_or_it_is_said_why_not()
         browser.until("document.querySelector('[data-branch=\"0\"]').ariaCurrent === 'true'").await;
         browser.end().await;
         let last = browser.cursor().await;
-        let arrived = "[...document.querySelectorAll('.passage.arrived [data-head]')].map(head => head.dataset.head).find(head => head.startsWith('1-'))";
+        let arrived = "[...document.querySelectorAll('.passage.arrived [data-head]')].map(head => \
+            head.dataset.head).find(head => head.startsWith('1-'))";
         browser
             .until(&format!(
                 "{arrived} !== undefined && document.querySelector('.rows [data-event=\"{last}\"]') !== null"

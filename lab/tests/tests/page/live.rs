@@ -43,7 +43,8 @@ fn the_leader_of_real_nodes_is_killed_in_the_page_and_the_new_one_is_shown() {
         browser
             .until("document.querySelector('[data-process=\"5\"]')?.classList.contains('leading') === true")
             .await;
-        let menu = "(document.querySelector('[data-process=\"5\"]').dispatchEvent(new MouseEvent('contextmenu', {bubbles: true})), 1)";
+        let menu = "(document.querySelector('[data-process=\"5\"]').dispatchEvent(new \
+            MouseEvent('contextmenu', {bubbles: true})), 1)";
         browser.ask(menu).await;
         browser.click(".menu [data-act='kill 5']").await;
         browser.until("document.querySelector('[data-process=\"5\"]').classList.contains('down')").await;

@@ -65,7 +65,10 @@ async fn axe(browser: &Browser) -> Value {
         .await;
     browser.until("window.found !== undefined").await;
     browser
-        .ask("window.found.map(v => [v.id, v.nodes.slice(0, 4).map(n => n.html.slice(0, 160) + n.failureSummary)])")
+        .ask(
+            "window.found.map(v => [v.id, v.nodes.slice(0, 4).map(n => n.html.slice(0, 160) + \
+            n.failureSummary)])",
+        )
         .await
 }
 
@@ -73,7 +76,8 @@ async fn axe(browser: &Browser) -> Value {
 async fn drop_file(browser: &Browser, name: &str, text: &str) {
     let drop = format!(
         "(() => {{ const data = new DataTransfer(); data.items.add(new File([{}], {})); \
-         document.querySelector('.page').dispatchEvent(new DragEvent('drop', {{ bubbles: true, dataTransfer: data }})); \
+         document.querySelector('.page').dispatchEvent(new DragEvent('drop', {{ bubbles: true, dataTransfer: \
+         data }})); \
          return 1; }})()",
         json!(text),
         json!(name)
@@ -82,7 +86,8 @@ async fn drop_file(browser: &Browser, name: &str, text: &str) {
 }
 
 /// Catches what the page would download.
-const GRAB: &str = "(window.grabbed = undefined, URL.createObjectURL = (blob) => { blob.text().then(text => { window.grabbed = text; }); \
+const GRAB: &str = "(window.grabbed = undefined, URL.createObjectURL = (blob) => { blob.text().then(text => \
+    { window.grabbed = text; }); \
                     return 'about:blank#'; }, HTMLAnchorElement.prototype.click = () => {}, 1)";
 
 /// Gives the text of the file that a button makes.

@@ -34,7 +34,12 @@ fn timers_are_arcs_topologies_are_chosen_and_branches_are_compared() {
         choose(&browser, "algorithm", "yo-yo").await;
         browser.until("document.querySelector('[name=topology]') !== null").await;
         choose(&browser, "topology", "star").await;
-        browser.until("document.querySelectorAll('.link').length === document.querySelectorAll('[data-process]').length - 1").await;
+        browser
+            .until(
+                "document.querySelectorAll('.link').length === \
+            document.querySelectorAll('[data-process]').length - 1",
+            )
+            .await;
         browser.open("e=s1-chang-roberts").await;
         browser.end().await;
         let seek = "(() => { const slider = document.querySelector('[name=position]'); slider.value = 7; \
@@ -59,10 +64,14 @@ fn timers_are_arcs_topologies_are_chosen_and_branches_are_compared() {
 }
 
 /// Words of messages that lie on other words, or on the middle of a process.
-const COVERED: &str = "(() => { const boxes = [...document.querySelectorAll('.message:has(text) rect')].map(rect => rect.getBoundingClientRect()); \
-                       const over = (one, other) => one.left < other.right - 1 && other.left < one.right - 1 && one.top < other.bottom - 1 && other.top < one.bottom - 1; \
-                       const names = [...document.querySelectorAll('.process .id')].map(name => name.getBoundingClientRect()); \
-                       return [boxes.length, boxes.filter((box, n) => names.some(name => over(box, name)) || boxes.slice(0, n).some(other => over(box, other))).length]; })()";
+const COVERED: &str = "(() => { const boxes = [...document.querySelectorAll('.message:has(text) \
+    rect')].map(rect => rect.getBoundingClientRect()); \
+                       const over = (one, other) => one.left < other.right - 1 && other.left < one.right - 1 \
+                       && one.top < other.bottom - 1 && other.top < one.bottom - 1; \
+                       const names = [...document.querySelectorAll('.process .id')].map(name => \
+                       name.getBoundingClientRect()); \
+                       return [boxes.length, boxes.filter((box, n) => names.some(name => over(box, name)) || \
+                       boxes.slice(0, n).some(other => over(box, other))).length]; })()";
 
 #[test]
 fn words_of_messages_lie_on_no_others_and_on_no_process() {
@@ -92,7 +101,8 @@ fn another_lock_with_a_name_is_chosen() {
     run(async {
         let browser = Browser::start(Setting::default()).await;
         browser.open("e=s1-chang-roberts").await;
-        let text = "algorithm = 'lamport'\nprocesses = 3\nresources = ['orders', 'stock']\n[workload]\nentries = 1\n";
+        let text = "algorithm = 'lamport'\nprocesses = 3\nresources = ['orders', \
+            'stock']\n[workload]\nentries = 1\n";
         drop_file(&browser, "locks.toml", text).await;
         browser.until("document.querySelector('[name=lock]')?.value === 'orders'").await;
         choose(&browser, "lock", "stock").await;
@@ -109,13 +119,25 @@ fn the_paper_is_pulled_and_an_event_under_the_pointer_shows_whom_it_reached() {
         browser.open("e=s1-chang-roberts").await;
         browser.end().await;
         browser.until("document.querySelector('.rows [data-event=\"20\"]') !== null").await;
-        let enter = "(document.querySelector('.rows [data-event=\"20\"]').dispatchEvent(new PointerEvent('pointerenter')), 1)";
+        let enter = "(document.querySelector('.rows [data-event=\"20\"]').dispatchEvent(new \
+            PointerEvent('pointerenter')), 1)";
         browser.ask(enter).await;
-        browser.until("document.querySelectorAll('.process.before').length === 7 && document.querySelectorAll('.process.after').length === 0").await;
+        browser
+            .until(
+                "document.querySelectorAll('.process.before').length === 7 && \
+            document.querySelectorAll('.process.after').length === 0",
+            )
+            .await;
         let top =
             browser.ask("document.querySelector('.scroller').scrollTop").await.as_f64().expect("a number");
         let cursor = browser.cursor().await;
-        let box_ = browser.ask("(() => { const box = document.querySelector('.scroller').getBoundingClientRect(); return [box.x + 400, box.y + 60]; })()").await;
+        let box_ = browser
+            .ask(
+                "(() => { const box = \
+            document.querySelector('.scroller').getBoundingClientRect(); return [box.x + 400, box.y + 60]; \
+            })()",
+            )
+            .await;
         let (x, y) = (box_[0].as_f64().expect("a number"), box_[1].as_f64().expect("a number"));
         for (kind, y) in [
             ("mousePressed", y),

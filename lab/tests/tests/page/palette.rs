@@ -1,4 +1,5 @@
-//! The colours of the page: what is written can be read, and what processes are can be told apart, also by the colour-blind.
+//! The colours of the page: what is written can be read, and what processes are can be told apart, also by
+//! the colour-blind.
 
 use std::collections::BTreeMap;
 

@@ -6,8 +6,8 @@ use super::Replayer;
 use crate::handlers::{Part, TermPart};
 use crate::terms::{Renaming, Terms, canonical_forms, in_order};
 
-/// All that makes a difference to what can happen next: each process with its status and its timers, and the messages
-/// on their way.
+/// All that makes a difference to what can happen next: each process with its status and its timers, and the
+/// messages on their way.
 #[derive(PartialEq, Eq)]
 struct Situation {
     actors: Vec<(Option<u32>, Status, Vec<u32>)>,

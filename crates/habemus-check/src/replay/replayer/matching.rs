@@ -11,8 +11,8 @@ use crate::branch::Branch;
 use crate::handlers::{Effect, Event, Handled, Storage};
 
 impl Replayer<'_> {
-    /// What this record comes to, or in which way it does not fit. `again` tells that the message of the record
-    /// will be heard of once more.
+    /// What this record comes to, or in which way it does not fit. `again` tells that the message of the
+    /// record will be heard of once more.
     pub(in crate::replay) fn enact(
         &self,
         record: &Record,

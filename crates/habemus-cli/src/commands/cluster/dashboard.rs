@@ -1,4 +1,5 @@
-//! A cluster on one screen: nodes, who leads or holds, links, messages per second, the last events; faults by keys.
+//! A cluster on one screen: nodes, who leads or holds, links, messages per second, the last events; faults by
+//! keys.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;

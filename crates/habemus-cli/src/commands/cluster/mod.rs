@@ -53,21 +53,22 @@ pub(crate) struct Cluster {
     #[command(flatten)]
     system: SystemFlags,
 
-    /// Where the nodes keep their data, which is left there [default: a temporary directory, removed at the end].
+    /// Where the nodes keep their data, which is left there [default: a temporary directory, removed at the
+    /// end].
     #[arg(long, value_name = "DIR", help_heading = "Run")]
     data: Option<PathBuf>,
     /// Mutual TLS between the nodes, with certificates made for the occasion.
     #[arg(long, help_heading = "Run")]
     tls: bool,
-    /// Everything takes so many times longer than the scenario says, also the nodes' own timers [default: as many times
-    /// as its finest times need to be kept on a real machine].
+    /// Everything takes so many times longer than the scenario says, also the nodes' own timers [default: as
+    /// many times as its finest times need to be kept on a real machine].
     #[arg(long, value_name = "FACTOR", help_heading = "Run")]
     slower: Option<f64>,
     /// Expect nothing of the scenario but what the algorithm promises.
     #[arg(long, help_heading = "Run")]
     unjudged: bool,
-    /// Show the nodes in the lab, whose page is in this directory, and take the console's words from there; until
-    /// `quit`, or Ctrl-C. `./habemus` builds the page and knows where it is.
+    /// Show the nodes in the lab, whose page is in this directory, and take the console's words from there;
+    /// until `quit`, or Ctrl-C. `./habemus` builds the page and knows where it is.
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, conflicts_with = "dashboard")]
     #[arg(default_missing_value = "", help_heading = "Run")]
     lab: Option<PathBuf>,
@@ -95,7 +96,8 @@ pub(crate) struct Cluster {
 }
 
 /// What the flag means here.
-const DETECTOR_HELP: &str = "The failure detector [default: heartbeat; in a scenario what the file says, and the \
+const DETECTOR_HELP: &str = "The failure detector [default: heartbeat; in a scenario what the file says, and \
+    the \
                              cluster plays the oracle]";
 /// More nodes would bring the machine down before they would show anything.
 const MAX_NODES: usize = 100;
@@ -326,7 +328,9 @@ impl Cluster {
         } else {
             let mut live = self.live().await?;
             tokio::select! {
-                ending = converse::converse(&mut cluster, facts, self.dashboard, live.as_mut()) => Some(ending?),
+                ending = converse::converse(&mut cluster, facts, self.dashboard, live.as_mut()) => {
+                    Some(ending?)
+                }
                 () = asked_to_stop(stop) => None,
             }
         };
@@ -419,7 +423,8 @@ fn check(scenario: &Scenario, facts: &Facts) -> Result<(), CliError> {
         || scenario.script.iter().any(|cue| cue.action.picks() || matches!(cue.occasion, Occasion::After(_)))
     {
         return Err(CliError::help(
-            "real messages and timers wait for no script, and nobody counts the events of all nodes: what picks one of \
+            "real messages and timers wait for no script, and nobody counts the events of all nodes: what \
+                picks one of \
              them or waits for their number can only be simulated",
             "habemus run plays it",
         ));
@@ -457,7 +462,8 @@ fn refuse_luck(scenario: &Scenario, stop: &AtomicBool) -> Result<(), CliError> {
         0 => Ok(()),
         count => Err(CliError::help(
             format!(
-                "what this scenario expects depends on its seed: with {count} of {OTHER_SEEDS} other seeds the simulator \
+                "what this scenario expects depends on its seed: with {count} of {OTHER_SEEDS} other seeds \
+                    the simulator \
                  itself does not meet it, and chance on real nodes has no seed"
             ),
             "--unjudged runs it all the same and checks only what the algorithm promises",
@@ -468,8 +474,8 @@ fn refuse_luck(scenario: &Scenario, stop: &AtomicBool) -> Result<(), CliError> {
 /// Where the nodes live.
 struct Directory {
     path: PathBuf,
-    /// If it is a temporary one: a shell that removes it when this command has ended, however it ends. It notices that
-    /// by the end of its input.
+    /// If it is a temporary one: a shell that removes it when this command has ended, however it ends. It
+    /// notices that by the end of its input.
     remover: Option<std::process::Child>,
 }
 

@@ -170,7 +170,8 @@ fn values_of_the_wrong_type() {
     );
     assert_eq!(
         error("seed = 18446744073709551616"),
-        "f.toml:3:8: expected an integer from 0 to 2^64 - 1, such as 7, found the integer 18446744073709551616"
+        "f.toml:3:8: expected an integer from 0 to 2^64 - 1, such as 7, found the integer \
+            18446744073709551616"
     );
     assert_eq!(
         error("seed = 2001-01-01"),
@@ -311,7 +312,8 @@ fn the_network() {
     );
     assert_eq!(
         network("model = \"quantum\""),
-        "f.toml:4:9: unknown model `quantum`: expected `asynchronous`, `synchronous`, `partially-synchronous` or `scripted`"
+        "f.toml:4:9: unknown model `quantum`: expected `asynchronous`, `synchronous`, \
+            `partially-synchronous` or `scripted`"
     );
     assert_eq!(network("gst = \"1s\""), "f.toml:4:1: `gst` means nothing in an asynchronous network");
     assert_eq!(

@@ -30,7 +30,8 @@ fn the_script_as_a_whole() {
 
 #[test]
 fn occasions() {
-    assert_eq!(script_error(""), "f.toml:3:12: expected a time such as `20ms`, or `when`, or `after`, found nothing");
+    assert_eq!(script_error(""), "f.toml:3:12: expected a time such as `20ms`, or `when`, or `after`, found \
+        nothing");
     assert_eq!(
         script_error("crash 5"),
         "f.toml:3:12: expected a time such as `20ms`, or `when`, or `after`, found `crash`"

@@ -1,5 +1,5 @@
-//! The majority election: never two leaders in one term, whatever happens; with a lease, never two at all, as long
-//! as nobody is paused.
+//! The majority election: never two leaders in one term, whatever happens; with a lease, never two at all, as
+//! long as nobody is paused.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -16,14 +16,14 @@ fn scenario(text: &str) -> Scenario {
     parse(&format!("algorithm = \"majority\"\n{text}"))
 }
 
-/// Everything goes wrong for two seconds: messages are lost, doubled and reordered, links and whole sides are cut
-/// off, processes crash, recover and are paused. Then there is peace for three seconds.
+/// Everything goes wrong for two seconds: messages are lost, doubled and reordered, links and whole sides are
+/// cut off, processes crash, recover and are paused. Then there is peace for three seconds.
 fn storm() -> Scenario {
     read("scenarios/majority-storm.toml")
 }
 
-/// Clocks as fast and as slow as may be, no pauses, and timeouts so close that a successor is elected as soon as the
-/// others' promises end: a lease that is a little too long shows.
+/// Clocks as fast and as slow as may be, no pauses, and timeouts so close that a successor is elected as soon
+/// as the others' promises end: a lease that is a little too long shows.
 fn storm_of_clocks() -> Scenario {
     read("scenarios/majority-clocks.toml")
 }
@@ -49,8 +49,8 @@ fn with_a_lease_two_never_lead_at_once_if_nobody_is_paused_and_clocks_keep_their
     assert_eq!(too_long.properties["one-leader-per-term"].violated, 0);
 }
 
-/// Whether there is a moment in which two act as leaders: they lead, and are not paused. One who wakes up has the same
-/// moment to learn that its lease is over.
+/// Whether there is a moment in which two act as leaders: they lead, and are not paused. One who wakes up has
+/// the same moment to learn that its lease is over.
 fn two_act_at_once(report: &Report) -> Option<u64> {
     let trace = report.trace.as_ref().expect("a trace was wanted");
     let (mut leading, mut paused) = (BTreeSet::new(), BTreeSet::new());
@@ -173,8 +173,8 @@ fn a_vote_of_an_older_term_does_not_count() {
     assert_caught(&late, 60, "one-leader-per-term");
 }
 
-/// 1 leads with the help of 3, which crashes, comes back on the other side of a cut, and is asked for its vote while 1
-/// still relies on it.
+/// 1 leads with the help of 3, which crashes, comes back on the other side of a cut, and is asked for its
+/// vote while 1 still relies on it.
 #[test]
 fn a_recovered_process_keeps_the_promise_it_has_forgotten() {
     let recovering = scenario(

@@ -53,8 +53,8 @@ fn bully_keeps_its_promises_through_crashes_and_recoveries_over_either_detector(
     }
 }
 
-/// S4: "se o tempo esperado por um candidato antes de se declarar líder for muito curto, mais de um processo pode
-/// se declarar líder, uma situação conhecida como split-brain".
+/// S4: "se o tempo esperado por um candidato antes de se declarar líder for muito curto, mais de um processo
+/// pode se declarar líder, uma situação conhecida como split-brain".
 #[test]
 fn a_timeout_that_is_too_short_splits_the_brain_and_the_sweep_finds_and_shrinks_it() {
     let mut scenario = scenario("bully", "oracle", 5);

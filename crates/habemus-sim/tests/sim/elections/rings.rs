@@ -132,8 +132,8 @@ fn measure(algorithm: &str, arrangement: Arrangement, start: Start, options: Cho
 const ARRANGEMENTS: [Arrangement; 3] = [Arrangement::Best, Arrangement::Random, Arrangement::Worst];
 const SIZES: [usize; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 64, 100];
 
-/// Franklin at most 2n(⌊log₂ n⌋+1) + n, Hirschberg–Sinclair at most 8n(1+⌈log₂ n⌉) + n, Dolev–Klawe–Rodeh at most
-/// 2n⌊log₂ n⌋ + 2n; exactly that for the first and the last where the identifiers lie worst.
+/// Franklin at most 2n(⌊log₂ n⌋+1) + n, Hirschberg–Sinclair at most 8n(1+⌈log₂ n⌉) + n, Dolev–Klawe–Rodeh at
+/// most 2n⌊log₂ n⌋ + 2n; exactly that for the first and the last where the identifiers lie worst.
 #[test]
 fn the_rings_that_halve_cost_what_theory_says() {
     for algorithm in ["franklin", "hirschberg-sinclair", "dolev-klawe-rodeh"] {
@@ -199,7 +199,8 @@ fn chang_roberts_as_printed_lacks_the_announcement() {
     assert_eq!(verdict(&play(&with(&scenario, &[("variant", "as-printed")])), "E2"), Finding::Violated);
 }
 
-/// S0: "O que acontece se processo falha durante eleição?" Whoever fails, and whenever: the best of the living leads.
+/// S0: "O que acontece se processo falha durante eleição?" Whoever fails, and whenever: the best of the
+/// living leads.
 #[test]
 fn a_collecting_ring_survives_a_failure_at_any_moment() {
     let ids: Vec<u64> = (0..=6).collect();

@@ -69,15 +69,16 @@ fn who_has_restarted_comes_after_those_that_have_not() {
     script.push(at(6000, Action::Crash(vec![2])));
     script.push(at(7000, Action::Crash(vec![1])));
     let mut scenario = with(&scenario("stable", 5, script), &[("leader", "5")]);
-    // 5, then 4, 3, 2, 1 as each of them dies; then 3, which has restarted once, and not 5, which has three times.
+    // 5, then 4, 3, 2, 1 as each of them dies; then 3, which has restarted once, and not 5, which has three
+    // times.
     scenario.expect.leader = Some(3);
     scenario.expect.leader_changes = Some(Count::exactly(5));
     let report = play(&scenario);
     assert!(report.succeeded(), "{:?}", report.failures);
 }
 
-/// S4: "suas chances de ser eleito líder reduzidas temporariamente". By uptime 5 leads again in the end; if restarts
-/// are counted for ever, 2 does, which never failed.
+/// S4: "suas chances de ser eleito líder reduzidas temporariamente". By uptime 5 leads again in the end; if
+/// restarts are counted for ever, 2 does, which never failed.
 #[test]
 fn by_uptime_who_failed_leads_again_when_it_has_run_for_long() {
     let uptime = flapping("uptime");

@@ -1,4 +1,5 @@
-//! Yo-Yo over whole systems: on every graph the lowest identifier wins, for no more messages than theory allows.
+//! Yo-Yo over whole systems: on every graph the lowest identifier wins, for no more messages than theory
+//! allows.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -205,8 +206,9 @@ fn the_cost_is_measured_on_random_graphs() {
     }
 }
 
-/// The halving that is usually said of Yo-Yo is not what happens: of 8 sources 5 are left, then 3, then 2. Every
-/// two sources that meet have a process of their own to meet at, which makes 15 processes and 5 iterations.
+/// The halving that is usually said of Yo-Yo is not what happens: of 8 sources 5 are left, then 3, then 2.
+/// Every two sources that meet have a process of their own to meet at, which makes 15 processes and 5
+/// iterations.
 #[test]
 fn the_bound_on_the_iterations_is_reached() {
     let meetings = [(6, 1), (6, 4), (7, 4), (7, 3), (7, 5), (8, 5), (8, 2)];
@@ -268,7 +270,8 @@ fn the_mutant_is_caught_wherever_two_sources_meet() {
     assert!(report.succeeded(), "{:?}", report.failures);
 }
 
-/// S4: "cada figura mostra um estágio da resolução": five sources, then two, then one, which must still learn it.
+/// S4: "cada figura mostra um estágio da resolução": five sources, then two, then one, which must still learn
+/// it.
 #[test]
 fn the_exhibit_goes_through_all_stages() {
     assert_eq!(iterations(&read("exhibits/s4-yo-yo.toml")), 3);

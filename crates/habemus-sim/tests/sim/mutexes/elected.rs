@@ -1,4 +1,5 @@
-//! The elected coordinator under many seeds: any election, crashes, recoveries, a network that loses and cuts.
+//! The elected coordinator under many seeds: any election, crashes, recoveries, a network that loses and
+//! cuts.
 
 use habemus_scenario::{Action, Network, RandomFaults, Scenario, TimeModel, Workload};
 

@@ -73,8 +73,8 @@ fn haste_and_idleness_find_every_promise_kept() {
     }
 }
 
-/// S1: EM3, "se um pedido de entrar na seção crítica aconteceu antes de outro, então a ordem de entrada é garantida
-/// nessa ordem".
+/// S1: EM3, "se um pedido de entrar na seção crítica aconteceu antes de outro, então a ordem de entrada é
+/// garantida nessa ordem".
 #[test]
 fn timestamps_keep_the_order_of_requests_and_other_rules_do_not() {
     for algorithm in ["lamport", "ricart-agrawala"] {
@@ -176,8 +176,8 @@ fn plain_voting_deadlocks_and_its_cure_does_not() {
     }
 }
 
-/// Three messages for each other member of the set without conflict; with conflict Maekawa counts five, and six is
-/// what can be proved: a vote that is given back must be given again.
+/// Three messages for each other member of the set without conflict; with conflict Maekawa counts five, and
+/// six is what can be proved: a vote that is given back must be given again.
 #[test]
 fn maekawa_costs_three_to_six_messages_for_each_voter() {
     for (sets, processes, others) in [("plane", 7, 2), ("plane", 31, 5), ("grid", 25, 8)] {
@@ -263,7 +263,8 @@ fn requests_under_faults(algorithm: &str, processes: u64) -> Scenario {
     scenario
 }
 
-/// S4: "se o processo acessando o recurso falha, a permissão é perdida e os demais processos sofrerão inanição".
+/// S4: "se o processo acessando o recurso falha, a permissão é perdida e os demais processos sofrerão
+/// inanição".
 #[test]
 fn the_ring_is_repaired_and_exactly_one_token_issued_whoever_crashes() {
     for (processes, max_down) in [(2, 1), (3, 1), (5, 2), (4, 3)] {

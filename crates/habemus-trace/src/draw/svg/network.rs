@@ -65,7 +65,8 @@ pub(super) fn lanes(scene: &Scene<'_>, timeline: &Timeline) -> usize {
     cuts(scene, timeline, 0.0).iter().map(|cut| cut.lane + 1).max().unwrap_or(0)
 }
 
-/// Draws the bars of the cuts in one row between `top` and `first`, and lines from their ends to the `bottom`.
+/// Draws the bars of the cuts in one row between `top` and `first`, and lines from their ends to the
+/// `bottom`.
 pub(super) fn draw_cuts(
     canvas: &mut Canvas,
     cuts: &[Cut],

@@ -41,8 +41,8 @@ impl Span {
     }
 }
 
-/// Cuts what goes from `left` to `right` into rows of about the same width: through as few messages as can be, away
-/// from what happens, and best where a silence was left out.
+/// Cuts what goes from `left` to `right` into rows of about the same width: through as few messages as can
+/// be, away from what happens, and best where a silence was left out.
 pub(super) fn spans(timeline: &Timeline, arrows: &[Arrow], left: f64, right: f64) -> Vec<Span> {
     let count = ((right - left) / WIDEST - 0.15).ceil().max(1.0) as usize;
     let mut spans = Vec::new();

@@ -20,8 +20,8 @@ impl Paxos {
         self.pursue(cx);
     }
 
-    /// Does what this process owes: as leader it leads a ballot, as another it asks the leader to; and once it knows
-    /// the decision it tells those that it has to tell.
+    /// Does what this process owes: as leader it leads a ballot, as another it asks the leader to; and once
+    /// it knows the decision it tells those that it has to tell.
     pub(super) fn pursue(&mut self, cx: &mut Context<'_, Self>) {
         let leader = self.leader(cx);
         match (self.stable.decided, self.value()) {

@@ -34,8 +34,8 @@ fn retry() -> Effect<Paxos> {
     Effect::SetTimer { timer: Timer::Retry, after: (retry..=retry * 2).into() }
 }
 
-/// Lamport: "A proposer selects a proposal number n and sends a prepare request with number n to a majority of
-/// acceptors."
+/// Lamport: "A proposer selects a proposal number n and sends a prepare request with number n to a majority
+/// of acceptors."
 #[test]
 fn the_leader_prepares_a_ballot_that_it_has_promised_itself() {
     let mut p = paxos(ONE);
@@ -64,9 +64,9 @@ fn the_leader_takes_the_first_value_that_it_is_handed() {
     assert_eq!(p.process.stable.proposal, Some(seven()));
 }
 
-/// Lamport: "If an acceptor receives a prepare request with number n greater than that of any prepare request to
-/// which it has already responded, then it responds with a promise not to accept any more proposals numbered less
-/// than n and with the highest-numbered proposal (if any) that it has accepted."
+/// Lamport: "If an acceptor receives a prepare request with number n greater than that of any prepare request
+/// to which it has already responded, then it responds with a promise not to accept any more proposals
+/// numbered less than n and with the highest-numbered proposal (if any) that it has accepted."
 #[test]
 fn an_acceptor_promises_says_what_it_has_accepted_and_refuses_what_is_earlier() {
     let mut p = paxos(TWO);
@@ -84,8 +84,8 @@ fn an_acceptor_promises_says_what_it_has_accepted_and_refuses_what_is_earlier() 
     assert_eq!(refused.persist, None);
 }
 
-/// Lamport: "If an acceptor receives an accept request for a proposal numbered n, it accepts the proposal unless
-/// it has already responded to a prepare request having a number greater than n."
+/// Lamport: "If an acceptor receives an accept request for a proposal numbered n, it accepts the proposal
+/// unless it has already responded to a prepare request having a number greater than n."
 #[test]
 fn an_acceptor_accepts_unless_it_has_promised_something_later() {
     let mut p = paxos(TWO);
@@ -99,9 +99,9 @@ fn an_acceptor_accepts_unless_it_has_promised_something_later() {
     );
 }
 
-/// Lamport: "If the proposer receives a response to its prepare requests from a majority, it sends an accept request
-/// for a proposal numbered n with a value v, where v is the value of the highest-numbered proposal among the
-/// responses, or is any value if the responses reported no proposals."
+/// Lamport: "If the proposer receives a response to its prepare requests from a majority, it sends an accept
+/// request for a proposal numbered n with a value v, where v is the value of the highest-numbered proposal
+/// among the responses, or is any value if the responses reported no proposals."
 #[test]
 fn a_majority_of_promises_lets_the_leader_ask_for_its_own_value_or_binds_it_to_another() {
     let mut p = paxos(ONE);

@@ -91,8 +91,8 @@ fn after_m_signatures_nothing_is_passed_on() {
     assert_eq!(step.outputs(), [Output::Decided(Value::Attack)]);
 }
 
-/// Lamport: "A loyal general's signature cannot be forged, and any alteration of the contents of his signed messages
-/// can be detected."
+/// Lamport: "A loyal general's signature cannot be forged, and any alteration of the contents of his signed
+/// messages can be detected."
 #[test]
 fn an_altered_order_is_refused() {
     let traitor = config(1, &[3], &[Lie::Say(Value::Retreat); 4]);
@@ -112,8 +112,8 @@ fn a_commander_who_signs_two_orders_is_not_obeyed() {
     assert_eq!(decisions(&battle(&config(1, &[1], &lies), &[])), vec![Output::Decided(Value::Retreat); 3]);
 }
 
-/// Lamport: "For any m, Algorithm SM(m) solves the Byzantine Generals Problem if there are at most m traitors", here
-/// even one among three and two among four.
+/// Lamport: "For any m, Algorithm SM(m) solves the Byzantine Generals Problem if there are at most m
+/// traitors", here even one among three and two among four.
 #[test]
 fn no_lie_divides_the_loyal() {
     let choices =
@@ -155,7 +155,8 @@ fn orders_that_are_not_what_they_should_be_are_refused() {
         signatures
     };
     let mut round = SignedGenerals::default();
-    // In the second pulse: held back, not by the commander, by oneself, twice the same, not by the sender, nobody's.
+    // In the second pulse: held back, not by the commander, by oneself, twice the same, not by the sender,
+    // nobody's.
     for signers in [&[1][..], &[3, 4], &[1, 2], &[1, 1], &[1, 4], &[]] {
         let message = Message::Order { value: Value::Attack, signatures: sign(signers) };
         let step = deliver(&mut round, 2, Address(2), message);

@@ -12,7 +12,8 @@ use crate::{Chooser, Id, ProblemKind, System};
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "paxos",
     problem: ProblemKind::Agreement,
-    summary: "the leader that the detector points to has a majority promise, then accept: nobody decides otherwise",
+    summary: "the leader that the detector points to has a majority promise, then accept: nobody decides \
+        otherwise",
     model: Model::new(
         Timing::Asynchronous,
         &[

@@ -75,8 +75,9 @@ fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn C
     Arranged { ids, start, down: Vec::new() }
 }
 
-/// The identifiers 1 … n as the marks on a ruler are long: the first of every 2, 4, 8, … addresses is the best
-/// of them, so that as many candidates as possible survive each set. For n = 2, 4 and 8 no order costs more.
+/// The identifiers 1 … n as the marks on a ruler are long: the first of every 2, 4, 8, … addresses is the
+/// best of them, so that as many candidates as possible survive each set. For n = 2, 4 and 8 no order costs
+/// more.
 pub(super) fn like_a_ruler(n: usize) -> Vec<Id> {
     let mut addresses: Vec<usize> = (0..n).collect();
     addresses

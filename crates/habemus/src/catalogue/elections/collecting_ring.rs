@@ -11,7 +11,8 @@ use crate::topology::Ring;
 use crate::{Chooser, Id, ProblemKind, System};
 
 /// Why an announcement to each may be missed for good.
-const UNCONFIRMED: &str = "nobody confirms an announcement that does not go round, and each side of a partition has the \
+const UNCONFIRMED: &str = "nobody confirms an announcement that does not go round, and each side of a \
+    partition has the \
                            best of its own";
 
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
@@ -135,8 +136,8 @@ fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option
     Some(Bound { messages: rounds * each, kind: BoundKind::Exactly, formula })
 }
 
-/// Everybody is told at once, and sends a list round. Who comes back sends one, too, and another if it hears of a worse
-/// leader before the detector trusts it.
+/// Everybody is told at once, and sends a list round. Who comes back sends one, too, and another if it hears
+/// of a worse leader before the detector trusts it.
 fn again(again: Again, n: usize) -> Option<Bound> {
     let count = n as f64;
     let (messages, formula) = match again {

@@ -120,8 +120,9 @@ fn bound(
     let count = n as f64;
     match option("variant").as_deref() {
         None | Some("announced") => {}
-        // The n−1 losers of the first round, 2n messages, each resign both ways, n hops in all. The winner plays a
-        // round against each pair of resignations and one before: n rounds, and both its messages go all the way.
+        // The n−1 losers of the first round, 2n messages, each resign both ways, n hops in all. The winner
+        // plays a round against each pair of resignations and one before: n rounds, and both its messages go
+        // all the way.
         Some("as-printed") if arrangement == Arrangement::Best && start == Start::All && n > 1 => {
             let messages = 3.0 * count * count + count;
             return Some(Bound { messages, kind: BoundKind::Exactly, formula: "3n² + n" });

@@ -4,9 +4,9 @@ use crate::Id;
 
 /// The identifiers 1 … n such that each round leaves as many survivors as it can: ⌊m/2⌋ of m.
 ///
-/// A survivor is better than both its neighbours, so two neighbours never survive both; here every second address
-/// survives, and again every second of those. An address survives as many rounds as its number has trailing
-/// ones; for n = 2ᵏ the numbers read backwards, bit by bit, are such an order.
+/// A survivor is better than both its neighbours, so two neighbours never survive both; here every second
+/// address survives, and again every second of those. An address survives as many rounds as its number has
+/// trailing ones; for n = 2ᵏ the numbers read backwards, bit by bit, are such an order.
 pub(super) fn halving_ids(n: usize) -> Vec<Id> {
     let mut addresses: Vec<usize> = (0..n).collect();
     addresses.sort_by_key(|address| address.trailing_ones());

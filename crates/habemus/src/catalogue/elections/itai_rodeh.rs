@@ -66,9 +66,10 @@ fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) ->
     Arranged { ids, start, down: Vec::new() }
 }
 
-/// A single candidate goes round once, and so does the news. If all stand, a lot travels until it meets a higher one,
-/// H(n−1)+1 links on average, if there are n lots to draw from. The highest is drawn by one alone with probability
-/// 1/(e−1) or more; a second round has few candidates and costs less than 2n, and the news n.
+/// A single candidate goes round once, and so does the news. If all stand, a lot travels until it meets a
+/// higher one, H(n−1)+1 links on average, if there are n lots to draw from. The highest is drawn by one alone
+/// with probability 1/(e−1) or more; a second round has few candidates and costs less than 2n, and the news
+/// n.
 fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
     let count = n as f64;
     if start == Start::One || n == 1 {

@@ -70,7 +70,8 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
             name: "min-timeout",
             values: Values::Text("duration"),
             default: "150ms",
-            help: "how long to wait for a leader at least; so long nobody else is voted for after a heartbeat",
+            help: "how long to wait for a leader at least; so long nobody else is voted for after a \
+                heartbeat",
         },
         OptionSpec {
             name: "max-timeout",
@@ -137,8 +138,8 @@ fn arrange(_: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) ->
     Arranged { ids, start, down: Vec::new() }
 }
 
-/// A candidate asks everybody twice and announces itself, and everybody answers. If all stand at once, they cost
-/// 3n(n−1) before anybody is elected, and chance decides how many stand again.
+/// A candidate asks everybody twice and announces itself, and everybody answers. If all stand at once, they
+/// cost 3n(n−1) before anybody is elected, and chance decides how many stand again.
 fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
     let plain = ["variant", "weights", "interval", "min-timeout", "max-timeout", "lease"];
     if plain.iter().any(|name| option(name).is_some()) {
@@ -156,10 +157,10 @@ fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option
     Some(Bound { messages: each * (n as f64 - 1.0), kind: BoundKind::Exactly, formula })
 }
 
-/// After a crash whoever waits least stands, and beside it those whose time comes before its question does: of the 150 ms
-/// among which all choose, a message takes 10 at most. Among very many several stand each time and split the votes; that is no
-/// worse than if all stood. Who comes back hears of the leader with its next heartbeat, or with the
-/// one after it; all the others answer.
+/// After a crash whoever waits least stands, and beside it those whose time comes before its question does:
+/// of the 150 ms among which all choose, a message takes 10 at most. Among very many several stand each time
+/// and split the votes; that is no worse than if all stood. Who comes back hears of the leader with its next
+/// heartbeat, or with the one after it; all the others answer.
 fn again(again: Again, n: usize) -> Option<Bound> {
     let others = n as f64 - 1.0;
     let (messages, kind, formula) = match again {

@@ -39,8 +39,8 @@ fn wins(options: &Options<'_>) -> Result<Wins, SetupError> {
     Ok(choice.unwrap_or_default())
 }
 
-/// How well each process is suited to lead, for E1: its rank by quality, where there is one, and then by identifier,
-/// the best last.
+/// How well each process is suited to lead, for E1: its rank by quality, where there is one, and then by
+/// identifier, the best last.
 fn preference(ids: &[Id], wins: Wins, quality: &[u64]) -> Vec<u32> {
     let mut order: Vec<usize> = (0..ids.len()).collect();
     order.sort_by_key(|&index| (quality.get(index).copied().unwrap_or(0), ids[index]));

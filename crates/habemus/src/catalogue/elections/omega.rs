@@ -13,7 +13,8 @@ use crate::{Chooser, ProblemKind, System};
 pub(in crate::catalogue) const ENTRY: Entry = Entry {
     name: "omega",
     problem: ProblemKind::Election,
-    summary: "all trust the live process that has crashed least often, some time after things have calmed down",
+    summary: "all trust the live process that has crashed least often, some time after things have calmed \
+        down",
     model: Model::new(
         Timing::EventuallyTimely,
         &[
@@ -122,9 +123,10 @@ fn bound(_: Arrangement, _: Start, n: usize, option: &dyn Fn(&str) -> Option<Str
     })
 }
 
-/// After a crash all choose as one at the end of an interval in which they have not heard of the leader: the second end
-/// since it crashed, at the latest. Who comes back chooses at the end of its first interval or, as those of the others
-/// have become longer than its own, of its second; others have begun two meanwhile, at most, and it three.
+/// After a crash all choose as one at the end of an interval in which they have not heard of the leader: the
+/// second end since it crashed, at the latest. Who comes back chooses at the end of its first interval or, as
+/// those of the others have become longer than its own, of its second; others have begun two meanwhile, at
+/// most, and it three.
 fn again(again: Again, n: usize) -> Option<Bound> {
     let others = n as f64 - 1.0;
     let (messages, formula) = match again {

@@ -113,8 +113,8 @@ fn configure(options: &Options<'_>) -> Result<Config, SetupError> {
     })
 }
 
-/// As for the bully: the leader, the best of all, has died; the worst process notices, or the best that is left. If
-/// nothing in particular is asked for, everybody is alive, and anybody starts.
+/// As for the bully: the leader, the best of all, has died; the worst process notices, or the best that is
+/// left. If nothing in particular is asked for, everybody is alive, and anybody starts.
 fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn Chooser) -> Arranged {
     let ids: Vec<Id> = (1..=n as u64).map(Id).collect();
     let dead = usize::from(arrangement != Arrangement::Random);

@@ -51,7 +51,8 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
                 mutant("mutant-prune-unequal"),
             ]),
             default: "pruned",
-            help: "one NO outvotes all YES and useless links are struck out; S4's vote; S4's listing by the letter",
+            help: "one NO outvotes all YES and useless links are struck out; S4's vote; S4's listing by the \
+                letter",
         },
         OptionSpec {
             name: "wins",
@@ -123,8 +124,8 @@ fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn C
     Arranged { ids, start, down: Vec::new() }
 }
 
-/// The identifiers 1 … n such that every other address has a lower one, of those addresses every other has a still
-/// lower one, and so on: on a ring only every other source falls in each iteration.
+/// The identifiers 1 … n such that every other address has a lower one, of those addresses every other has a
+/// still lower one, and so on: on a ring only every other source falls in each iteration.
 fn folded_ids(n: usize) -> Vec<Id> {
     let mut addresses: Vec<usize> = (0..n).collect();
     addresses.sort_by_key(|address| address.reverse_bits());
@@ -167,10 +168,11 @@ fn bound(
 /// The index of the last Fibonacci number that is at most `limit`: F(2) = 1, F(3) = 2, F(4) = 3, F(5) = 5, …
 ///
 /// The hellos, which cost as much as an iteration, and the iterations together are never more. For of the
-/// sources of an iteration, those that share a process below them with a better source fall, and all that shared
-/// a process with the same fallen one share it in the next iteration, after which one of them is left. So the
-/// sources of the next iteration but one are at most as many as those that fall in this: S(i) ≥ S(i+1) + S(i+2).
-/// From the end, where one source is left, the sources are at least 1, 2, 3, 5, …, and the first are below n.
+/// sources of an iteration, those that share a process below them with a better source fall, and all that
+/// shared a process with the same fallen one share it in the next iteration, after which one of them is left.
+/// So the sources of the next iteration but one are at most as many as those that fall in this: S(i) ≥
+/// S(i+1) + S(i+2). From the end, where one source is left, the sources are at least 1, 2, 3, 5, …, and the
+/// first are below n.
 fn last_fibonacci(limit: u64) -> f64 {
     let (mut this, mut next, mut index) = (1_u64, 1_u64, 1_u32);
     while next <= limit {

@@ -179,8 +179,8 @@ fn arrange(arrangement: Arrangement, start: Start, n: usize, chooser: &mut dyn C
     Arranged { ids, start, down: Vec::new() }
 }
 
-/// With the bully election: 2n² at most to elect, a question to everybody and its answer, and four for each entry. If the
-/// best process begins, it announces itself, asks everybody where they stand, and enters.
+/// With the bully election: 2n² at most to elect, a question to everybody and its answer, and four for each
+/// entry. If the best process begins, it announces itself, asks everybody where they stand, and enters.
 fn bound(
     arrangement: Arrangement,
     start: Start,
@@ -199,9 +199,10 @@ fn bound(
     }
 }
 
-/// The bully's election, and the new coordinator asks everybody where they stand. After a recovery both may take office,
-/// and each again when it hears that its reign was over already: four questions to everybody, and the answers. Who takes
-/// office after a retry asks twice; by then the bully is done, with far fewer than 2n².
+/// The bully's election, and the new coordinator asks everybody where they stand. After a recovery both may
+/// take office, and each again when it hears that its reign was over already: four questions to everybody,
+/// and the answers. Who takes office after a retry asks twice; by then the bully is done, with far fewer than
+/// 2n².
 fn again(again: Again, n: usize) -> Option<Bound> {
     let count = n as f64;
     let election = 2.0 * count * count;
@@ -218,8 +219,8 @@ fn election(name: &str, request: &Request<'_>) -> Result<Below, SetupError> {
     };
     let options: BTreeMap<String, String> = request.options.iter().filter_map(stripped).collect();
     let entry = super::super::entry(name)?;
-    // On an oracle it is a service, and nothing is stacked under it here: the lock stands on the detector. If it stands
-    // on none, an election that is held again by itself may know.
+    // On an oracle it is a service, and nothing is stacked under it here: the lock stands on the detector. If
+    // it stands on none, an election that is held again by itself may know.
     let detector = match (request.detector, entry.detectors) {
         (_, []) => None,
         (Some("none"), ["oracle", ..]) => Some("none"),

@@ -36,8 +36,8 @@ pub(super) fn holder(options: &Options<'_>) -> Result<Address, SetupError> {
     Ok(options.process(HOLDER.name)?.map_or(Address(0), |(_, address)| address))
 }
 
-/// Everybody enters once, or one does: the first, where a token lies at the beginning, the last, which is farthest
-/// from it, or anybody.
+/// Everybody enters once, or one does: the first, where a token lies at the beginning, the last, which is
+/// farthest from it, or anybody.
 pub(super) fn arrange(
     arrangement: Arrangement,
     start: Start,

@@ -24,14 +24,16 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
         Promise::of("no-deadlock"),
         Promise::of("no-starvation"),
     ],
-    cost: "3(k−1) per entry without conflict, at most 6(k−1) with; a set has k ≈ 2√n members (grid), √n (plane)",
+    cost: "3(k−1) per entry without conflict, at most 6(k−1) with; a set has k ≈ 2√n members (grid), √n \
+        (plane)",
     notes: "S1, S4",
     options: &[
         OptionSpec {
             name: "sets",
             values: Values::Text("grid | plane | all"),
             default: "grid",
-            help: "whom to ask: row and column, a line of a projective plane (n = q²+q+1, q prime or 1), everybody",
+            help: "whom to ask: row and column, a line of a projective plane (n = q²+q+1, q prime or 1), \
+                everybody",
         },
         OptionSpec {
             name: "variant",
@@ -44,7 +46,8 @@ pub(in crate::catalogue) const ENTRY: Entry = Entry {
                 mutant("mutant-hopeful"),
             ]),
             default: "complete",
-            help: "with votes that can be asked back, without (S1's, which deadlocks), or deliberately broken",
+            help: "with votes that can be asked back, without (S1's, which deadlocks), or deliberately \
+                broken",
         },
     ],
     cost_model: Some(CostModel { arrange: lock::arrange, bound, again: None }),
@@ -91,8 +94,8 @@ pub(in crate::catalogue) fn build(
     Ok(Setup::new(entry, system, None, &shape).shift_invariant().into())
 }
 
-/// A member of a set other than the asker costs three messages without conflict. With conflict there may also be an
-/// inquiry, its answer, and the vote that is given a second time.
+/// A member of a set other than the asker costs three messages without conflict. With conflict there may also
+/// be an inquiry, its answer, and the vote that is given a second time.
 fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
     if n == 0 || option("variant").is_some() {
         return None;

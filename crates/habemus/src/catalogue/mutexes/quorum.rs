@@ -85,8 +85,8 @@ pub(in crate::catalogue) fn build(
     Ok(Setup::new(entry, system, None, &shape).term_invariant().into())
 }
 
-/// An attempt costs 3(n−1) at most. If all start at once, chance decides how often each has to try; who fails waits for
-/// longer each time, until so few are awake that one of them succeeds.
+/// An attempt costs 3(n−1) at most. If all start at once, chance decides how often each has to try; who fails
+/// waits for longer each time, until so few are awake that one of them succeeds.
 fn bound(_: Arrangement, start: Start, n: usize, option: &dyn Fn(&str) -> Option<String>) -> Option<Bound> {
     let plain = ["variant", "coordinators", "quorum", "timeout"];
     if plain.iter().any(|name| option(name).is_some()) {

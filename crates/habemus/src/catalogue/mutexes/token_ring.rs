@@ -94,7 +94,8 @@ fn bound(
     }
     let count = n as f64;
     match (start, arrangement) {
-        // One round for all, one in vain, a wake from each, and the last wake may follow the token all the way.
+        // One round for all, one in vain, a wake from each, and the last wake may follow the token all the
+        // way.
         (Start::All, _) => lock::at_most(4.0 * count - 3.0, "4n−3"),
         // It is where it is wanted; only the round in vain remains.
         (Start::One, Arrangement::Best) => lock::exactly(count, "n"),

@@ -14,8 +14,8 @@ pub struct Config {
     pub audience: Audience,
     /// Which end of the order wins.
     pub wins: Wins,
-    /// A comparable quality of each process (memory, weight, …), by address; the identifier breaks ties. Empty:
-    /// the identifier alone counts.
+    /// A comparable quality of each process (memory, weight, …), by address; the identifier breaks ties.
+    /// Empty: the identifier alone counts.
     pub quality: Vec<u64>,
     /// How long to wait for an OK.
     pub answer_timeout: Duration,

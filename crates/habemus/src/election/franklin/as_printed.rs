@@ -1,10 +1,10 @@
 //! Franklin's election as S4 lists it, by the letter.
 //!
-//! The listing differs from the paper in three ways. A process that turns passive sends −p both ways; the next
-//! active process takes that for the message of a neighbour that lost, and plays a whole round against it. Every
-//! loser costs the winner such a round: the highest identifier still wins, but Θ(n²) messages are sent. Nobody
-//! wakes: who has not started answers only once it has heard from both sides, so on a ring of three or more a
-//! lone initiator waits for ever. And only the winner learns the result. Links must be FIFO.
+//! The listing differs from the paper in three ways. A process that turns passive sends −p both ways; the
+//! next active process takes that for the message of a neighbour that lost, and plays a whole round against
+//! it. Every loser costs the winner such a round: the highest identifier still wins, but Θ(n²) messages are
+//! sent. Nobody wakes: who has not started answers only once it has heard from both sides, so on a ring of
+//! three or more a lone initiator waits for ever. And only the winner learns the result. Links must be FIFO.
 
 use std::collections::VecDeque;
 

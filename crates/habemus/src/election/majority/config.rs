@@ -12,7 +12,8 @@ pub struct Config {
     pub variant: Variant,
     /// The weight of each process's vote, by address; empty: all weigh the same.
     pub weights: Vec<u64>,
-    /// How long to wait for a leader before standing for election. The wider the range, the fewer stand at once.
+    /// How long to wait for a leader before standing for election. The wider the range, the fewer stand at
+    /// once.
     pub timeout: RangeInclusive<Duration>,
     /// How often a leader says that it is there.
     pub interval: Duration,
@@ -52,9 +53,11 @@ pub enum Variant {
     NoTermCheck,
     /// A mutant: half of the weight is enough, kept to show that the checks catch it.
     HalfQuorum,
-    /// A mutant: a recovered process has forgotten to whom it was bound, kept to show that the checks catch it.
+    /// A mutant: a recovered process has forgotten to whom it was bound, kept to show that the checks catch
+    /// it.
     UnboundRecovery,
-    /// A mutant: a lease counts from the answers, not from the heartbeat, kept to show that the checks catch it.
+    /// A mutant: a lease counts from the answers, not from the heartbeat, kept to show that the checks catch
+    /// it.
     LeaseFromAnswers,
     /// A mutant: a leader leads on though its lease is over, kept to show that the checks catch it.
     IgnoresLease,
@@ -71,9 +74,9 @@ impl Config {
 
     /// How long a leader may rely on a round of heartbeats, from the moment it sent them, by its own clock.
     ///
-    /// With a lease this is the followers' loyalty, made shorter so that it is over first even if the leader's
-    /// clock is as slow and a follower's as fast as may be. Without, it is the longest timeout: a leader that
-    /// hears nothing for so long has been replaced, or should be.
+    /// With a lease this is the followers' loyalty, made shorter so that it is over first even if the
+    /// leader's clock is as slow and a follower's as fast as may be. Without, it is the longest timeout: a
+    /// leader that hears nothing for so long has been replaced, or should be.
     pub fn reliance(&self) -> Duration {
         if !self.lease {
             return *self.timeout.end();

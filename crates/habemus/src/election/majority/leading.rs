@@ -118,8 +118,9 @@ impl Majority {
         cx.set_timer(Timer::Loyalty, cx.config().loyalty());
     }
 
-    /// Whoever misses its leader stands, but not all at once: in the order in which they come after that leader, each
-    /// in a part of the range of timeouts. So the first need not wait for chance, and two stand together less often.
+    /// Whoever misses its leader stands, but not all at once: in the order in which they come after that
+    /// leader, each in a part of the range of timeouts. So the first need not wait for chance, and two stand
+    /// together less often.
     pub(super) fn on_loyalty_over(&mut self, cx: &mut Context<'_, Self>) {
         self.loyal = false;
         let (min, max) = cx.config().timeout.clone().into_inner();

@@ -42,15 +42,16 @@ pub enum Message {
         /// The heartbeat that is answered.
         round: Term,
     },
-    /// "I lead no longer, and you are not bound to me." The heir stands for election at once; nothing answers it.
+    /// "I lead no longer, and you are not bound to me." The heir stands for election at once; nothing answers
+    /// it.
     Resign {
         /// The term that the sender led.
         term: Term,
         /// Who is to stand.
         heir: Address,
     },
-    /// "Your term is over." It answers a request of an older term, which is discarded all the same; without it,
-    /// a process of a newer term than the leader's could never follow anybody.
+    /// "Your term is over." It answers a request of an older term, which is discarded all the same; without
+    /// it, a process of a newer term than the leader's could never follow anybody.
     Outdated {
         /// The newer term.
         term: Term,

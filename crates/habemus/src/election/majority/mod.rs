@@ -1,19 +1,19 @@
 //! Majority election with terms and weights (S4 "Split-brain"): never two leaders in one term.
 //!
 //! It is the election of D. Ongaro and J. Ousterhout, *In search of an understandable consensus algorithm*,
-//! 2014, without the log. A leader needs votes that carry more than half of the total weight, and a process votes
-//! once in a term; any two majorities share a voter, so no term has two leaders, whatever messages are lost,
-//! delayed, doubled or reordered and whoever crashes and recovers. Term and vote are stored before they are
-//! spoken of. After C. Gray and D. Cheriton, *Leases*, 1989, a leader with a *lease* leads only while a quorum is
-//! bound to it: whoever has heard its heartbeat votes for nobody for the least timeout by its own clock, and the
-//! leader relies on that only for as long, counted from when it *sent* the heartbeat and shortened by the drift
-//! of clocks. Without a quorum it steps down. 6(n−1) messages from the first doubt to the first answered
-//! heartbeat if nobody interferes, then 2(n−1) per interval.
+//! 2014, without the log. A leader needs votes that carry more than half of the total weight, and a process
+//! votes once in a term; any two majorities share a voter, so no term has two leaders, whatever messages are
+//! lost, delayed, doubled or reordered and whoever crashes and recovers. Term and vote are stored before they
+//! are spoken of. After C. Gray and D. Cheriton, *Leases*, 1989, a leader with a *lease* leads only while a
+//! quorum is bound to it: whoever has heard its heartbeat votes for nobody for the least timeout by its own
+//! clock, and the leader relies on that only for as long, counted from when it *sent* the heartbeat and
+//! shortened by the drift of clocks. Without a quorum it steps down. 6(n−1) messages from the first doubt to
+//! the first answered heartbeat if nobody interferes, then 2(n−1) per interval.
 //!
-//! Two leases are never valid at once. Yet a process that is *paused* cannot say that its lease has run out: it
-//! looks like a leader until it resumes, and then, before anything else that came later, its timer takes the
-//! leadership away. So uniqueness in the eyes of others holds only without pauses; what holds always is one
-//! leader per term, and whoever takes orders from leaders must refuse older terms.
+//! Two leases are never valid at once. Yet a process that is *paused* cannot say that its lease has run out:
+//! it looks like a leader until it resumes, and then, before anything else that came later, its timer takes
+//! the leadership away. So uniqueness in the eyes of others holds only without pauses; what holds always is
+//! one leader per term, and whoever takes orders from leaders must refuse older terms.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -64,7 +64,8 @@ fn whoever_misses_a_leader_begins_a_new_term_with_its_own_vote() {
     assert!(sets(&step, Timer::Election, millis(150)..=millis(300)));
 }
 
-/// S4: "só aceitar que um líder seja declarado se o mesmo seus votos carregarem mais da metade do peso do sistema".
+/// S4: "só aceitar que um líder seja declarado se o mesmo seus votos carregarem mais da metade do peso do
+/// sistema".
 #[test]
 fn more_than_half_of_the_votes_make_a_leader() {
     let mut p = three(bare());
@@ -90,7 +91,8 @@ fn weights_decide_not_heads() {
     assert_eq!(step.outputs(), [Output::Leads { term: 1 }]);
 }
 
-/// S4: "garante, com pesos, que somente um líder existe em cada mandato": one vote in a term, and it is stored.
+/// S4: "garante, com pesos, que somente um líder existe em cada mandato": one vote in a term, and it is
+/// stored.
 #[test]
 fn it_votes_once_in_a_term_and_stores_the_vote_first() {
     let mut p = three(bare());
@@ -192,7 +194,8 @@ fn whoever_has_just_heard_of_a_leader_supports_nobody_else() {
     assert!(p.message(Address(0), Message::VoteForMe { term: Term::of(9) }).is_empty());
     assert!(p.command(Command::Elect).is_empty());
     assert_eq!(p.process, before);
-    // The leader is silent: first the loyalty ends, then, when 1 and 2 have had their turns after 5, it stands.
+    // The leader is silent: first the loyalty ends, then, when 1 and 2 have had their turns after 5, it
+    // stands.
     let step = p.timer(Timer::Loyalty);
     let turn = Duration::from_micros(67_500)..=Duration::from_micros(82_500);
     assert!(sets(&step, Timer::Election, turn) && step.outputs().is_empty());

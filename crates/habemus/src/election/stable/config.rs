@@ -18,7 +18,8 @@ pub struct Config {
     pub answer_timeout: Duration,
     /// How long to wait for COORDINATOR after having given up.
     pub coordinator_timeout: Duration,
-    /// After how long without a break a process weighs all it can, its restarts being forgotten; `None`: never.
+    /// After how long without a break a process weighs all it can, its restarts being forgotten; `None`:
+    /// never.
     pub regain: Option<Duration>,
     /// Who leads at the beginning, if anybody.
     pub leader: Option<Id>,
@@ -52,6 +53,7 @@ pub enum Weight {
 pub enum Variant {
     /// A live leader answers everybody that it leads.
     Stable,
-    /// A mutant: a leader says nothing to a better process that asks, kept to show that the checker catches it.
+    /// A mutant: a leader says nothing to a better process that asks, kept to show that the checker catches
+    /// it.
     MutantChallenge,
 }

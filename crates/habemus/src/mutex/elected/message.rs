@@ -36,8 +36,8 @@ pub struct GrantId {
 }
 
 impl GrantId {
-    /// The fencing token that goes with it: it grows from grant to grant, and from reign to reign. Nobody reigns
-    /// so often that there are no more; one who says so may have no later tokens, but stops nobody.
+    /// The fencing token that goes with it: it grows from grant to grant, and from reign to reign. Nobody
+    /// reigns so often that there are no more; one who says so may have no later tokens, but stops nobody.
     pub fn token(self, reigns: Reigns) -> Token {
         Token(self.reign.number().saturating_mul(reigns.grants()).saturating_add(self.number))
     }
@@ -68,7 +68,8 @@ pub enum Place {
     },
 }
 
-/// What coordinator and participants say. All of it belongs to a reign; what belongs to an earlier one is void.
+/// What coordinator and participants say. All of it belongs to a reign; what belongs to an earlier one is
+/// void.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum LockMessage {

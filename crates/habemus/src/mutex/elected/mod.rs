@@ -1,16 +1,16 @@
 //! The coordinator that is elected (S4's conclusion): a lock that survives the death of its coordinator.
 //!
-//! Below is any election. Whoever it makes the leader begins a *reign*, with a number above all that it knows, and
-//! asks everybody where they stand; everybody stores the number before it answers, so a later reign has a greater
-//! one. The coordinator grants only when it knows that nobody is inside whom it does not know of. Those who wait say
-//! so in their answers, so no request is lost. A fencing token has the reign first, so it grows from coordinator to
-//! coordinator.
+//! Below is any election. Whoever it makes the leader begins a *reign*, with a number above all that it
+//! knows, and asks everybody where they stand; everybody stores the number before it answers, so a later
+//! reign has a greater one. The coordinator grants only when it knows that nobody is inside whom it does not
+//! know of. Those who wait say so in their answers, so no request is lost. A fencing token has the reign
+//! first, so it grows from coordinator to coordinator.
 //!
-//! Without leases this relies on the detector: one that is suspected counts as dead, and if it was only slow, two
-//! may be inside. With leases it relies on clocks alone: a lease runs from when the participant asked, so it is over
-//! before the coordinator, whose timer began later and runs longer, gives the permission to another; and a new
-//! coordinator waits for as long unless everybody has answered. This needs an election that does not let two lead
-//! at once: the majority election.
+//! Without leases this relies on the detector: one that is suspected counts as dead, and if it was only slow,
+//! two may be inside. With leases it relies on clocks alone: a lease runs from when the participant asked, so
+//! it is over before the coordinator, whose timer began later and runs longer, gives the permission to
+//! another; and a new coordinator waits for as long unless everybody has answered. This needs an election
+//! that does not let two lead at once: the majority election.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -38,7 +38,8 @@ pub enum Variant {
     /// The rules.
     #[default]
     Complete,
-    /// A mutant: a new coordinator grants before it knows who is inside, kept to show that the checker catches it.
+    /// A mutant: a new coordinator grants before it knows who is inside, kept to show that the checker
+    /// catches it.
     MutantForgetful,
     /// A mutant: a holder stays though its lease is over, kept to show that the checker catches it.
     MutantIgnoresLease,
@@ -91,8 +92,8 @@ pub struct Config<E: Process> {
 }
 
 impl<E: Process> Config<E> {
-    /// How long a coordinator waits for a lease to be over: a quarter longer than the lease, so that clocks may
-    /// differ by a tenth each way.
+    /// How long a coordinator waits for a lease to be over: a quarter longer than the lease, so that clocks
+    /// may differ by a tenth each way.
     pub fn reclaim_after(&self) -> Option<Duration> {
         match self.variant {
             Variant::MutantNoMargin => self.lease,

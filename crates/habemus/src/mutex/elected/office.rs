@@ -59,7 +59,8 @@ impl<E: Process<Problem = Election>> Elected<E> {
         cx: &mut Context<'_, Self>,
     ) {
         if cx.config().lease.is_none() && self.suspected.contains(&from) {
-            // It has died since, and would hold for ever what it is granted. If it is trusted again, it is asked again.
+            // It has died since, and would hold for ever what it is granted. If it is trusted again, it is
+            // asked again.
             return;
         }
         let Some(office) = &mut self.office else { return };
@@ -156,7 +157,8 @@ impl<E: Process<Problem = Election>> Elected<E> {
         }
     }
 
-    /// Somebody seems dead: it neither waits nor answers any more, and without leases it is not inside either.
+    /// Somebody seems dead: it neither waits nor answers any more, and without leases it is not inside
+    /// either.
     pub(super) fn on_change_of_the_living(&mut self, suspicion: Suspicion, cx: &mut Context<'_, Self>) {
         let reign = self.reign.number;
         match suspicion {
@@ -222,8 +224,9 @@ impl<E: Process<Problem = Election>> Elected<E> {
         self.tell(next, LockMessage::Grant { reign, ticket, grant }, cx);
     }
 
-    /// Whether nobody can be inside that the coordinator does not know of. Who answers is known; who is dead is not
-    /// inside; and who can be neither heard nor believed dead has left by itself when its lease is over.
+    /// Whether nobody can be inside that the coordinator does not know of. Who answers is known; who is dead
+    /// is not inside; and who can be neither heard nor believed dead has left by itself when its lease is
+    /// over.
     fn knows_enough(&self, cx: &Context<'_, Self>) -> bool {
         let Some(office) = &self.office else { return false };
         let config = cx.config();

@@ -5,8 +5,8 @@ use std::fmt;
 use crate::mutex::Token;
 use crate::term::Term;
 
-/// One command of a client: of which of its starts, of which wish since, and which one of it. A session is what a wish
-/// opens.
+/// One command of a client: of which of its starts, of which wish since, and which one of it. A session is
+/// what a wish opens.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ticket {
@@ -46,7 +46,8 @@ impl fmt::Debug for Ticket {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Message {
-    /// "Let me in", and as long as I wait: "I am still here." Answered by [`Granted`](Message::Granted) when it is my turn.
+    /// "Let me in", and as long as I wait: "I am still here." Answered by [`Granted`](Message::Granted) when
+    /// it is my turn.
     Lock(Ticket),
     /// "I am inside and want to stay." Answered by [`Granted`](Message::Granted), if the session is not over.
     KeepAlive {

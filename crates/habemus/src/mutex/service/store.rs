@@ -26,7 +26,8 @@ pub struct Grant {
     pub token: Token,
 }
 
-/// The state that all commands of the log lead to, in their order. It has no clock: that a session is over is a command.
+/// The state that all commands of the log lead to, in their order. It has no clock: that a session is over is
+/// a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Store {
@@ -50,14 +51,15 @@ impl Store {
         held.chain(&mut self.queue).map(|request| &mut request.ticket)
     }
 
-    /// Whether something later of this client has been applied, or the same: messages may come twice and in any order.
+    /// Whether something later of this client has been applied, or the same: messages may come twice and in
+    /// any order.
     pub fn is_outdated(&self, request: Request) -> bool {
         let held = self.holder.iter().map(|grant| &grant.request);
         held.chain(&self.queue).any(|known| known.client == request.client && known.ticket >= request.ticket)
     }
 
-    /// A request: of the same wish it renews the session, wherever it stands; another wish is a new session at the end of
-    /// the queue, and whoever had one before has left.
+    /// A request: of the same wish it renews the session, wherever it stands; another wish is a new session
+    /// at the end of the queue, and whoever had one before has left.
     pub fn lock(&mut self, request: Request) {
         let held = self.holder.iter_mut().map(|grant| &mut grant.request);
         let is_its_session = |known: &&mut Request| {

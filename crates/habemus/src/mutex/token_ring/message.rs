@@ -10,14 +10,14 @@ use crate::{Address, Id};
 pub enum Message {
     /// S4's "Permissão de Acesso". Whoever gets it passes it on, after having been inside if it wants to.
     Token(Permission),
-    /// "This process wants the token: if you keep it, let it go." It goes on until it finds the token, or somebody
-    /// who waits for it, too.
+    /// "This process wants the token: if you keep it, let it go." It goes on until it finds the token, or
+    /// somebody who waits for it, too.
     Wake(Id),
-    /// "Tokens older than this are void." Everybody passes it on, whoever is inside after leaving; when it is home
-    /// again, its sender issues a token.
+    /// "Tokens older than this are void." Everybody passes it on, whoever is inside after leaving; when it is
+    /// home again, its sender issues a token.
     Recall(Generation),
-    /// "I have crashed, and may have taken the token with me." It goes on to the first process that is alive, which
-    /// answers with [`Recall`](Message::Recall).
+    /// "I have crashed, and may have taken the token with me." It goes on to the first process that is alive,
+    /// which answers with [`Recall`](Message::Recall).
     Missing(Id),
     /// "There has been a later recall than yours." Its receiver begins again above it.
     Superseded(Generation),

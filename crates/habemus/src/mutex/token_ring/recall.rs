@@ -1,13 +1,13 @@
 //! A token that was lost, and the one that takes its place.
 //!
-//! When the detector says that a process has died or has come back, or when one that has come back says so itself,
-//! the first process of the ring that is alive calls all tokens back: the recall goes round, voids every token of an
-//! older generation, and waits wherever somebody is inside. When it is home again there is no token any more, and its
-//! sender issues exactly one. A recall of the dead that comes late is outbid by the first. If the detector is right there
-//! are never two tokens; if it is wrong, two may be inside, and only the fencing token, in which the generation comes
-//! first, protects the resource.
-//! A generation is stored by everybody that is alive when it is issued: as long as that is always a majority, no
-//! later one has a lower number.
+//! When the detector says that a process has died or has come back, or when one that has come back says so
+//! itself, the first process of the ring that is alive calls all tokens back: the recall goes round, voids
+//! every token of an older generation, and waits wherever somebody is inside. When it is home again there is
+//! no token any more, and its sender issues exactly one. A recall of the dead that comes late is outbid by
+//! the first. If the detector is right there are never two tokens; if it is wrong, two may be inside, and
+//! only the fencing token, in which the generation comes first, protects the resource. A generation is stored
+//! by everybody that is alive when it is issued: as long as that is always a majority, no later one has a
+//! lower number.
 
 use super::{Generation, Message, Permission, TokenRing};
 use crate::mutex::State;
@@ -24,7 +24,8 @@ impl TokenRing {
         if self.is_first(cx) {
             self.recall(cx);
         } else if successor != before && self.generation.by.is_some() && !self.held_back {
-            // A recall that I passed on may have died with my old successor, and the new one may not know of it.
+            // A recall that I passed on may have died with my old successor, and the new one may not know of
+            // it.
             cx.send(successor, Message::Recall(self.generation));
         }
     }
@@ -40,8 +41,8 @@ impl TokenRing {
 
     pub(super) fn on_recall(&mut self, generation: Generation, cx: &mut Context<'_, Self>) {
         let is_mine = generation.by == Some(cx.me());
-        // Whoever was to issue that generation is dead, or I have one of my own under way: if I do not begin again above
-        // it, nobody issues any more.
+        // Whoever was to issue that generation is dead, or I have one of my own under way: if I do not begin
+        // again above it, nobody issues any more.
         let is_orphaned = generation.by.is_some_and(|by| self.suspected.contains(&by));
         let begin_again = self.is_first(cx) && (self.recalling || is_orphaned);
         if generation == self.generation {
@@ -65,7 +66,8 @@ impl TokenRing {
         }
     }
 
-    /// I was down, and did not know of a later generation. Mine will not be issued, and somebody must begin again.
+    /// I was down, and did not know of a later generation. Mine will not be issued, and somebody must begin
+    /// again.
     pub(super) fn on_superseded(&mut self, generation: Generation, cx: &mut Context<'_, Self>) {
         let is_news = generation != self.generation && generation.number >= self.generation.number;
         if is_news && self.recalling {

@@ -4,8 +4,8 @@ use super::ledger::{Ledger, show};
 use crate::agreement::Agreement;
 use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, at};
 
-/// Integrity: no loyal process decides twice. One that has crashed and recovered may tell its application again,
-/// for the first time may have been lost in the crash, but nothing else than before.
+/// Integrity: no loyal process decides twice. One that has crashed and recovered may tell its application
+/// again, for the first time may have been lost in the crash, but nothing else than before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DecidesOnce {
     ledger: Ledger,

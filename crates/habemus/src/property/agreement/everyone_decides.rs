@@ -7,8 +7,8 @@ use crate::Address;
 use crate::agreement::{Agreement, Output};
 use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, crowd};
 
-/// Termination: if a process that stays up has proposed, every live loyal process decides in the end. If all that
-/// proposed have crashed, nobody else may ever have heard of a value.
+/// Termination: if a process that stays up has proposed, every live loyal process decides in the end. If all
+/// that proposed have crashed, nobody else may ever have heard of a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EveryoneDecides {
     ledger: Ledger,

@@ -15,7 +15,8 @@ pub(super) type Decision = Vec<Value>;
 pub(super) struct Ledger {
     up: BTreeSet<Address>,
     traitors: BTreeSet<Address>,
-    /// The last decision of each process, of those that have crashed, too: an application may have acted on it.
+    /// The last decision of each process, of those that have crashed, too: an application may have acted on
+    /// it.
     decisions: BTreeMap<Address, Decision>,
     /// Those that have told their present application what they decided.
     informed: BTreeSet<Address>,

@@ -4,8 +4,8 @@ use super::ledger::{Ledger, difference};
 use crate::agreement::Agreement;
 use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, crowd};
 
-/// IC1 (Lamport, Shostak and Pease): all loyal lieutenants obey the same order. It asks for a decision of each and
-/// for the same of all; an order that never comes is no excuse.
+/// IC1 (Lamport, Shostak and Pease): all loyal lieutenants obey the same order. It asks for a decision of
+/// each and for the same of all; an order that never comes is no excuse.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LoyalObeyAlike {
     ledger: Ledger,

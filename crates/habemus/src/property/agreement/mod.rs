@@ -1,7 +1,8 @@
-//! The properties of agreement (S1): agreement, validity, integrity and termination of consensus; and what Lamport,
-//! Shostak and Pease ask of generals, IC1 and IC2, which covers interactive consistency, too.
+//! The properties of agreement (S1): agreement, validity, integrity and termination of consensus; and what
+//! Lamport, Shostak and Pease ask of generals, IC1 and IC2, which covers interactive consistency, too.
 //!
-//! Nothing is asked of a traitor: all speak of the *loyal* processes, those that have not said that they betray.
+//! Nothing is asked of a traitor: all speak of the *loyal* processes, those that have not said that they
+//! betray.
 
 use super::dispatch::dispatch;
 use crate::agreement::Agreement;

@@ -4,8 +4,8 @@ use super::ledger::{Ledger, difference};
 use crate::agreement::Agreement;
 use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, at};
 
-/// Agreement, in its uniform form: no two loyal processes decide differently, not even one that crashes right after
-/// it has decided, for its application may have acted on it.
+/// Agreement, in its uniform form: no two loyal processes decide differently, not even one that crashes right
+/// after it has decided, for its application may have acted on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SameDecision {
     ledger: Ledger,

@@ -5,7 +5,8 @@ use crate::property::{Observation, ObservedEvent, Population, Verdict};
 
 /// Whether somebody was told to elect, or an election was held without being told.
 ///
-/// Where nobody is, because whoever was to be told crashed before, there is no election that could lack anything.
+/// Where nobody is, because whoever was to be told crashed before, there is no election that could lack
+/// anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Begun(bool);
 

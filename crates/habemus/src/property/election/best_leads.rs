@@ -10,8 +10,8 @@ use crate::{Address, Id};
 
 /// E1 (S1, safety): `elected` is ⊥ or the live process with the best identifier.
 ///
-/// Nobody learns of a crash or a recovery at once, so a process may for a while name a leader that is down, or
-/// miss one that came back. Two things admit no excuse: to name a leader that is worse than some process
+/// Nobody learns of a crash or a recovery at once, so a process may for a while name a leader that is down,
+/// or miss one that came back. Two things admit no excuse: to name a leader that is worse than some process
 /// which has been up without a break since the run began, and to do so still when nothing more can happen.
 ///
 /// The run begins with the processes' starts and with what each says as it starts, before anything else is

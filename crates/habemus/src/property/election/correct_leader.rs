@@ -5,11 +5,11 @@ use super::beliefs::{Belief, Beliefs};
 use crate::election::Election;
 use crate::property::{End, Monitor, Observation, Population, Verdict, Violation, crowd};
 
-/// Eventual accuracy (S3, "precisão após um tempo"): from some time on every correct process has a correct process as
-/// its leader. Not necessarily the same one: that is agreement.
+/// Eventual accuracy (S3, "precisão após um tempo"): from some time on every correct process has a correct
+/// process as its leader. Not necessarily the same one: that is agreement.
 ///
-/// Who is up in the end of a run that was left in peace is correct. On an anonymous ring a leader has no name, so whoever
-/// follows one is right as long as somebody leads.
+/// Who is up in the end of a run that was left in peace is correct. On an anonymous ring a leader has no
+/// name, so whoever follows one is right as long as somebody leads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CorrectLeader {
     beliefs: Beliefs,

@@ -1,4 +1,5 @@
-//! The properties of an election (S1: E1 and E2; S3: eventual accuracy; S4: termination, uniqueness, agreement, stability, terms).
+//! The properties of an election (S1: E1 and E2; S3: eventual accuracy; S4: termination, uniqueness,
+//! agreement, stability, terms).
 
 use super::Population;
 use super::dispatch::dispatch;

@@ -8,13 +8,13 @@ use crate::clock::VectorClock;
 use crate::mutex::{Command, Mutex, Output};
 use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, at};
 
-/// Bounded waiting (S4's property 4, "ideally"): whoever knows of a request when it asks itself enters at most once
-/// before that request is served.
+/// Bounded waiting (S4's property 4, "ideally"): whoever knows of a request when it asks itself enters at
+/// most once before that request is served.
 ///
-/// No algorithm can be held to a request before it knows of it: while the request is on its way, others may enter as often
-/// as they like. A process knows of a request from the moment at which something that it heard happened after it, which is
-/// read off the vector clocks of the requests. Time is no measure here, because a holder may stay inside as long as it
-/// likes. Where the driver keeps no clocks, the property stays open.
+/// No algorithm can be held to a request before it knows of it: while the request is on its way, others may
+/// enter as often as they like. A process knows of a request from the moment at which something that it heard
+/// happened after it, which is read off the vector clocks of the requests. Time is no measure here, because a
+/// holder may stay inside as long as it likes. Where the driver keeps no clocks, the property stays open.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BoundedWaiting {
     /// The requests that wait.
@@ -84,7 +84,8 @@ impl Monitor<Mutex> for BoundedWaiting {
                 if let Some(other) = self.enter(process) {
                     let (process, time, other) = (who.id(process), at(seen.at), who.id(other));
                     return Err(Violation(format!(
-                        "{process} entered {time} for the second time before {other}, of whose request it knew"
+                        "{process} entered {time} for the second time before {other}, of whose request it \
+                            knew"
                     )));
                 }
             }

@@ -4,8 +4,8 @@ use super::stages::{Stage, Stages};
 use crate::mutex::Mutex;
 use crate::property::{End, Monitor, Observation, Population, Verdict, Violation};
 
-/// EM2 (S1, liveness): every request to enter or to leave succeeds in the end. S4 splits it into no deadlock and no
-/// starvation, which are [`NoDeadlock`](super::NoDeadlock) and [`NoStarvation`](super::NoStarvation).
+/// EM2 (S1, liveness): every request to enter or to leave succeeds in the end. S4 splits it into no deadlock
+/// and no starvation, which are [`NoDeadlock`](super::NoDeadlock) and [`NoStarvation`](super::NoStarvation).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EveryRequestServed {
     stages: Stages,

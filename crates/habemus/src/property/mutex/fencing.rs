@@ -8,13 +8,15 @@ use crate::Address;
 use crate::mutex::{Command, Mutex, Output, Token};
 use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verdict, Violation, at};
 
-/// Fencing: an older holder's write is never accepted after a newer holder has written, and the newest token is given once.
+/// Fencing: an older holder's write is never accepted after a newer holder has written, and the newest token
+/// is given once.
 ///
 /// A lock that is reclaimed after a timeout can have two holders, because a slow holder cannot be told from a
 /// dead one (S4). What matters in the end is the resource behind the lock. Each holder is taken to write when
 /// it enters and once more when it leaves; if the slow one's last write comes after the next one's first, an
-/// update is lost. A resource that looks at tokens refuses that write, so the property holds where EM1 fails. A grant
-/// may itself be late and let its holder in with an old token: then all its writes are refused, and nothing is lost.
+/// update is lost. A resource that looks at tokens refuses that write, so the property holds where EM1 fails.
+/// A grant may itself be late and let its holder in with an old token: then all its writes are refused, and
+/// nothing is lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Fencing {
     resource: Resource,
@@ -83,7 +85,8 @@ impl Monitor<Mutex> for Fencing {
     }
 
     fn demand(&self) -> &'static str {
-        "No write of an older holder is accepted after a newer one has written, and the newest token is given once."
+        "No write of an older holder is accepted after a newer one has written, and the newest token is \
+            given once."
     }
 
     fn refused_writes(&self) -> u64 {

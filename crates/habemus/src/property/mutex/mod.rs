@@ -1,4 +1,5 @@
-//! The properties of mutual exclusion (S1: EM1, EM2, EM3; S4: no deadlock, no starvation, bounded waiting) and of what it protects.
+//! The properties of mutual exclusion (S1: EM1, EM2, EM3; S4: no deadlock, no starvation, bounded waiting)
+//! and of what it protects.
 
 use super::Population;
 use super::dispatch::dispatch;

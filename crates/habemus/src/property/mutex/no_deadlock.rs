@@ -4,8 +4,9 @@ use super::stages::{Stage, Stages};
 use crate::mutex::Mutex;
 use crate::property::{End, Monitor, Observation, Population, Verdict, Violation};
 
-/// No deadlock (S4's property 2, "ausência de deadlocks"): if processes try to enter, then some process gets in, as long as
-/// nobody stays inside for ever. Others may starve meanwhile: see [`NoStarvation`](super::NoStarvation).
+/// No deadlock (S4's property 2, "ausência de deadlocks"): if processes try to enter, then some process gets
+/// in, as long as nobody stays inside for ever. Others may starve meanwhile: see
+/// [`NoStarvation`](super::NoStarvation).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoDeadlock {
     stages: Stages,

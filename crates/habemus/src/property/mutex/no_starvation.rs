@@ -4,8 +4,8 @@ use super::stages::{Stage, Stages};
 use crate::mutex::Mutex;
 use crate::property::{End, Monitor, Observation, Population, Verdict, Violation};
 
-/// No starvation (S4's property 3, "não-inanição"): all processes that want to enter get in at some time. It is EM2 without
-/// the requests to leave.
+/// No starvation (S4's property 3, "não-inanição"): all processes that want to enter get in at some time. It
+/// is EM2 without the requests to leave.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoStarvation {
     stages: Stages,

@@ -8,8 +8,8 @@ use crate::property::{End, Monitor, Observation, ObservedEvent, Population, Verd
 
 /// EM1 (S1, safety): at most one process at a time is in the critical section.
 ///
-/// Where there are more permits, as in S1's car park, at most so many; and those who asked to share may be inside
-/// together, but not with one who did not.
+/// Where there are more permits, as in S1's car park, at most so many; and those who asked to share may be
+/// inside together, but not with one who did not.
 ///
 /// A process is inside until it is told that it has left; a crash takes it out as well.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

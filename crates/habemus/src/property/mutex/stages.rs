@@ -8,8 +8,8 @@ use crate::property::{Observation, ObservedEvent, Population, crowd};
 
 /// Where each process stands; those outside that want nothing are left out.
 ///
-/// A crash takes a request back. To ask to enter while inside, or to leave while outside (because the lease is
-/// already over), is to ask for nothing. Whoever is told that it is outside waits for nothing any more.
+/// A crash takes a request back. To ask to enter while inside, or to leave while outside (because the lease
+/// is already over), is to ask for nothing. Whoever is told that it is outside waits for nothing any more.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Stages(BTreeMap<Address, Stage>);
 
