@@ -47,6 +47,14 @@ fn sort_times(order: &mut [(u64, u32)]) {
     order.sort_unstable();
 }
 
+/// Where the last of several events belongs among the others, which are in order, if it is not before them
+/// all. It is looked for from the end: what is sent last arrives late.
+fn place_of_last<T>(events: &[(u64, T)]) -> Option<usize> {
+    let ((last, _), others) = events.split_last()?;
+    let before = others.iter().rposition(|(time, _)| time <= last)?;
+    Some(before + 1)
+}
+
 impl<T> Default for Queue<T> {
     fn default() -> Self {
         Queue {
@@ -100,6 +108,13 @@ impl<T> Queue<T> {
         if self.line.len() > 2 * FEW {
             let events = std::mem::take(&mut self.line);
             self.spread(events);
+            return;
+        }
+        // The line lies in memory in one piece or in two, and mostly the place is in the piece of the last.
+        let (front, back) = self.line.as_mut_slices();
+        let piece = if back.is_empty() { front } else { back };
+        if let Some(place) = place_of_last(piece) {
+            piece[place..].rotate_right(1);
         } else if let Some((time, event)) = self.line.pop_back() {
             let place = self.line.partition_point(|(other, _)| *other <= time);
             self.line.insert(place, (time, event));

@@ -314,10 +314,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
                         fetched = self.look_ahead(pending.at());
                     }
                 }
-                let before = std::mem::replace(&mut self.now, time);
-                if !self.happen_now(pending, calm) {
-                    // A timer that was cancelled or replaced is nothing that happens.
-                    self.now = before;
+                if !self.happen_at(time, pending, calm) {
                     continue;
                 }
                 self.events += 1;

@@ -22,18 +22,20 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         self.held_back.is_empty() && self.plan.triggered.is_empty() && self.network.is_plain()
     }
 
-    /// Lets an event take place, in the quick way if all is calm; says whether it did. It belongs into the
-    /// loop, and hands on the parts of an event: what is handed over in one piece must first lie in memory.
+    /// Lets an event take place at its time, in the quick way if all is calm; says whether it did. It belongs
+    /// into the loop, and hands on the parts of an event: what is handed over in one piece must first lie in
+    /// memory.
     #[inline(always)]
-    pub(super) fn happen_now(&mut self, pending: Pending<P, O::Stamp>, calm: bool) -> bool {
+    pub(super) fn happen_at(&mut self, time: Time, pending: Pending<P, O::Stamp>, calm: bool) -> bool {
         match pending {
             Pending::Deliver { from, to, message, stamp } if calm => {
+                self.now = time;
                 self.deliver_calmly(from, to, message, &stamp);
                 true
             }
-            Pending::Deliver { from, to, message, stamp } => self.arrive(from, to, message, stamp),
-            Pending::Timer { at, timer, number } => self.ring(at, timer, number),
-            Pending::Rare(rare) => self.rare(rare),
+            Pending::Deliver { from, to, message, stamp } => self.arrive(time, from, to, message, stamp),
+            Pending::Timer { at, timer, number } => self.ring(time, at, timer, number),
+            Pending::Rare(rare) => self.rare(time, rare),
         }
     }
 
@@ -49,16 +51,19 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         let mut cx = Context::new(to, &self.system, now, &mut self.step, &mut self.choices);
         process.on_message(from, message, &mut cx);
         self.keep_stable(to);
-        // Most handlers ask for one message or for nothing.
-        if self.step.effects.len() == 1
-            && let Some(Effect::Send { to: next, message }) = self.step.effects.pop_if(is_send::<P>)
-        {
+        if self.step.effects.is_empty() {
+            return;
+        }
+        // Most handlers ask for one message and nothing else, or for one at the end.
+        let last = self.step.effects.pop_if(is_send::<P>);
+        if !self.step.effects.is_empty() {
+            self.carry_out_effects(to);
+        }
+        if let Some(Effect::Send { to: next, message }) = last {
             check_link(&self.system, to, next);
             let stamp = self.observer.sent(self.now, to, next, &message);
             let arrival = self.network.plain_arrival(self.now, to);
-            self.queue.push(arrival, Pending::Deliver { from: to, to: next, message, stamp });
-        } else if !self.step.effects.is_empty() {
-            self.carry_out_effects(to);
+            self.post(arrival, to, next, message, stamp);
         }
     }
 
@@ -72,16 +77,24 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     /// Lets an event take place, whatever the circumstances; says whether it did.
     #[inline(never)]
     pub(super) fn happen(&mut self, pending: Pending<P, O::Stamp>) -> bool {
-        self.happen_now(pending, false)
+        self.happen_at(self.now, pending, false)
     }
 
     /// A message arrives, wherever anything may be wrong; says whether it is delivered or lost now.
     #[inline(never)]
-    fn arrive(&mut self, from: Address, to: Address, message: P::Message, stamp: O::Stamp) -> bool {
+    fn arrive(
+        &mut self,
+        time: Time,
+        from: Address,
+        to: Address,
+        message: P::Message,
+        stamp: O::Stamp,
+    ) -> bool {
         if let Some(waiting) = self.held_back.get_mut(to) {
             waiting.push(Pending::Deliver { from, to, message, stamp });
             return false;
         }
+        self.now = time;
         self.deliver(from, to, message, &stamp);
         true
     }
@@ -103,7 +116,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     }
 
     #[inline(never)]
-    fn ring(&mut self, at: Address, timer: P::Timer, number: u32) -> bool {
+    fn ring(&mut self, time: Time, at: Address, timer: P::Timer, number: u32) -> bool {
         if let Some(waiting) = self.held_back.get_mut(at) {
             waiting.push(Pending::Timer { at, timer, number });
             return false;
@@ -111,13 +124,14 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         if !self.timers.ring(at, number) {
             return false; // Cancelled, replaced, or of a former life.
         }
+        self.now = time;
         self.observer.timer(self.now, at, &timer);
         self.handle(at, |process, cx| process.on_timer(timer, cx));
         true
     }
 
     #[inline(never)]
-    fn rare(&mut self, rare: Box<Rare<P>>) -> bool {
+    fn rare(&mut self, time: Time, rare: Box<Rare<P>>) -> bool {
         if let Some(waiting) = self.held_back.get_mut(rare.at) {
             waiting.push(Pending::Rare(rare));
             return false;
@@ -126,6 +140,7 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
         if self.slots[rare.at.index()].life != rare.life || !self.is_up(rare.at) {
             return false;
         }
+        self.now = time;
         match rare.what {
             RareEvent::Client(command) => self.give_command(rare.at, command),
             // Who is back already is not suspected, and who is down again not trusted.
@@ -168,9 +183,16 @@ impl<P: Process, O: Observer<P>> Simulation<P, O> {
     }
 
     /// Carries out what a handler asked for.
+    #[inline(never)]
     pub(super) fn carry_out(&mut self, at: Address) {
         self.keep_stable(at);
-        self.carry_out_effects(at);
+        if self.step.effects.len() == 1
+            && let Some(Effect::Send { to, message }) = self.step.effects.pop_if(is_send::<P>)
+        {
+            self.send(at, to, message);
+        } else {
+            self.carry_out_effects(at);
+        }
     }
 
     #[inline(always)]

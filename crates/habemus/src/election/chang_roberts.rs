@@ -67,7 +67,9 @@ impl Process for ChangRoberts {
         }
     }
 
-    #[inline]
+    // All that it does is part of its driver's loop, whatever a compiler thinks of the length: it takes less than
+    // the call would, for which the context has to lie in memory.
+    #[inline(always)]
     fn on_message(&mut self, _: Address, message: Message, cx: &mut Context<'_, Self>) {
         match message {
             Message::Election(candidate) => self.on_election(candidate, cx),
@@ -77,7 +79,7 @@ impl Process for ChangRoberts {
 }
 
 impl ChangRoberts {
-    #[inline]
+    #[inline(always)]
     fn on_election(&mut self, candidate: Id, cx: &mut Context<'_, Self>) {
         let Config { variant, wins } = *cx.config();
         if candidate == cx.id() {
@@ -91,7 +93,7 @@ impl ChangRoberts {
         // Otherwise my own identifier, or a better one, is already ahead of this one: it dies here.
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_elected(&mut self, leader: Id, cx: &mut Context<'_, Self>) {
         if leader == cx.id() {
             return; // Everybody knows.
@@ -102,11 +104,13 @@ impl ChangRoberts {
         cx.send(cx.successor(), Message::Elected(leader));
     }
 
+    #[inline(always)]
     fn stand(&mut self, cx: &mut Context<'_, Self>) {
         self.participant = cx.config().variant == Variant::Announced;
         cx.send(cx.successor(), Message::Election(cx.id()));
     }
 
+    #[inline(always)]
     fn become_leader(&mut self, cx: &mut Context<'_, Self>) {
         self.participant = false;
         self.elected = Some(cx.id());
