@@ -67,8 +67,8 @@ impl Process for ChangRoberts {
         }
     }
 
-    // All that it does is part of its driver's loop, whatever a compiler thinks of the length: it takes less than
-    // the call would, for which the context has to lie in memory.
+    // All that it does is part of its driver's loop, whatever a compiler thinks of the length: it takes less
+    // than the call would, for which the context has to lie in memory.
     #[inline(always)]
     fn on_message(&mut self, _: Address, message: Message, cx: &mut Context<'_, Self>) {
         match message {
