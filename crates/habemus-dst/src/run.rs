@@ -7,7 +7,7 @@ use crate::clock::Micros;
 use crate::history::Judge;
 use crate::linearizability;
 use crate::seen::Seen;
-use crate::shape::Shape;
+use crate::shape::SeedShape;
 use crate::world::{Telling, World};
 
 /// So long after the last thing went wrong everybody must be served again,
@@ -40,7 +40,7 @@ pub struct Outcome {
 
 /// Plays a seed.
 pub fn play(seed: u64) -> Outcome {
-    play_script(seed, Script::draw(seed, Shape::draw(seed).trouble))
+    play_script(seed, Script::draw(seed, SeedShape::draw(seed).trouble))
 }
 
 /// Plays a seed with another script than its own.
@@ -54,7 +54,7 @@ pub fn tell(seed: u64, script: Script) -> Trace {
 }
 
 fn play_and_tell(seed: u64, script: Script, telling: Telling) -> (Outcome, Option<Trace>) {
-    let shape = Shape::draw(seed);
+    let shape = SeedShape::draw(seed);
     let mut world = World::new(seed, &shape, script.clone(), telling);
     world.run_until(shape.trouble);
     world.heal();

@@ -7,7 +7,7 @@ use crate::random::Random;
 
 /// What a seed is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct SeedShape {
     /// How many members the cluster has at first.
     pub(crate) members: u64,
     /// So long things go wrong.
@@ -28,13 +28,13 @@ pub(crate) struct Shape {
     pub(crate) readers: usize,
 }
 
-impl Shape {
+impl SeedShape {
     /// The shape of a seed.
-    pub(crate) fn draw(seed: u64) -> Shape {
+    pub(crate) fn draw(seed: u64) -> SeedShape {
         let mut random = Random::new(seed, 0x5a9e);
         let members = [1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 4, 4, 5, 5, 5, 7][random.below(16) as usize];
         let crowd = |random: &mut Random, size: usize| if random.happens(500) { size } else { 0 };
-        Shape {
+        SeedShape {
             members,
             trouble: [6_000_000, 10_000_000, 15_000_000, 24_000_000][random.below(4) as usize],
             is_patient: random.happens(125),
@@ -48,10 +48,10 @@ impl Shape {
     }
 
     /// The shape of a long run: everybody is there.
-    pub(crate) fn of_long_run(seed: u64, trouble: Micros) -> Shape {
-        let members = Shape::draw(seed).members;
+    pub(crate) fn of_long_run(seed: u64, trouble: Micros) -> SeedShape {
+        let members = SeedShape::draw(seed).members;
         let is_patient = true;
-        Shape {
+        SeedShape {
             members,
             trouble,
             is_patient,
@@ -78,10 +78,10 @@ mod tests {
 
     #[test]
     fn seeds_are_not_alike_and_each_has_somebody_who_writes_watches_and_competes() {
-        let shapes: Vec<Shape> = (0..200).map(Shape::draw).collect();
-        let clients: BTreeSet<usize> = shapes.iter().map(Shape::clients).collect();
+        let shapes: Vec<SeedShape> = (0..200).map(SeedShape::draw).collect();
+        let clients: BTreeSet<usize> = shapes.iter().map(SeedShape::clients).collect();
         assert!(clients.len() > 10 && clients.contains(&5), "{clients:?}");
         assert!(shapes.iter().all(|it| it.watches > 0 && it.keys > 0 && it.orders > 1));
-        assert_eq!(Shape::draw(7), Shape::draw(7));
+        assert_eq!(SeedShape::draw(7), SeedShape::draw(7));
     }
 }

@@ -8,7 +8,7 @@ use crate::clock::Micros;
 use crate::history::Judge;
 use crate::run::{END, PEACE, RECOVERY};
 use crate::seen::Seen;
-use crate::shape::Shape;
+use crate::shape::SeedShape;
 use crate::world::{Telling, World};
 
 /// So long things go wrong in each round.
@@ -43,7 +43,7 @@ pub struct Standing {
 /// # Errors
 /// If a promise is broken: which.
 pub fn soak(seed: u64, rounds: u64, mut told: impl FnMut(&Standing)) -> Result<Standing, String> {
-    let shape = Shape::of_long_run(seed, TROUBLE);
+    let shape = SeedShape::of_long_run(seed, TROUBLE);
     let mut world = World::new(seed, &shape, Script::draw_sober(seed, TROUBLE), Telling::Nothing);
     let mut standing = Standing::default();
     let mut begin: Micros = 0;

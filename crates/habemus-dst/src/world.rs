@@ -25,7 +25,7 @@ use crate::machine::{Job, Machine};
 use crate::pace::Pace;
 use crate::random::Random;
 use crate::seen::Seen;
-use crate::shape::Shape;
+use crate::shape::SeedShape;
 use crate::story::{Story, Told};
 use disks::Copy;
 use people::Person;
@@ -118,7 +118,7 @@ fn skew(random: &mut Random) -> i64 {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, shape: &Shape, script: Script, told: Telling) -> World {
+    pub(crate) fn new(seed: u64, shape: &SeedShape, script: Script, told: Telling) -> World {
         let mut random = Random::new(seed, 0x0d57);
         let ids: Vec<MemberId> = (1..=shape.members).map(MemberId).collect();
         let first = Recovered::first(ids.iter().map(|id| (*id, member(*id, false))));

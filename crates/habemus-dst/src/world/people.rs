@@ -9,7 +9,7 @@ use super::{World, skew};
 use crate::agenda::Due;
 use crate::client::{CallId, Client, Hands, KeyClient, LockClient, Reply, WatchClient};
 use crate::clock::{Micros, SkewedClock};
-use crate::shape::Shape;
+use crate::shape::SeedShape;
 use crate::story::Told;
 
 /// A client, where it stands and how it is.
@@ -26,7 +26,7 @@ pub(super) struct Person {
 }
 
 impl World {
-    pub(super) fn add_people(&mut self, shape: &Shape) {
+    pub(super) fn add_people(&mut self, shape: &SeedShape) {
         let two = Mode::Permits(2.try_into().expect("it is not zero"));
         let shared = [Mode::Shared, Mode::Shared, Mode::Exclusive];
         let lock = |name, mode| Client::Lock(LockClient::new(name, mode));
