@@ -2,8 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::rc::Rc;
 
-use habemus_replica::{MemberId, PeerMessage};
+use habemus_journal::Known;
+use habemus_replica::{MemberId, PeerMessage, StoredSnapshot};
 
 use crate::client::{Ask, CallId, Reply};
 use crate::clock::Micros;
@@ -15,8 +17,14 @@ pub(crate) enum Due {
     Tick { machine: usize, life: u64 },
     /// The disk of a machine has done what it had to do.
     Written { machine: usize, life: u64 },
-    /// A message arrives.
-    Message { from: MemberId, to: MemberId, message: PeerMessage, told: Option<Told> },
+    /// A message arrives, which was sent in this life.
+    Message { from: MemberId, life: u64, to: MemberId, message: PeerMessage, told: Option<Told> },
+    /// A member hears what another one knows of disks.
+    Disks { from: MemberId, life: u64, to: MemberId, disks: Rc<[(MemberId, Known)]> },
+    /// A machine hears that another one does not let it in.
+    Dismissed { machine: usize, life: u64 },
+    /// A snapshot is written down, and wants to be on the disk.
+    Frozen { machine: usize, life: u64, snapshot: Box<StoredSnapshot> },
     /// A request arrives.
     Request { machine: usize, call: CallId, ask: Ask, told: Option<Told> },
     /// An answer arrives.

@@ -78,13 +78,28 @@ pub enum Calamity {
     Remove(u64),
     /// A member goes, and a machine stops in the midst of what it is to do next.
     RemoveAndCrash(u64, u64, u64),
+    /// Whoever leads is to go, and the one that then leads and has that written stops so many effects later.
+    RemoveLeader(u64),
+    /// A member goes, and whoever tells of it first stops as soon as it has done so.
+    RemoveAndTell(u64),
+    /// Somebody copies the directory of a machine while it runs.
+    CopyDisk(u64),
+    /// A machine stops, and comes back with the copy: nobody may let it in who can know better.
+    PutBack,
+    /// A machine stops, and one bit flips of what was synced last, which nobody can tell from what a crash
+    /// has torn: nobody may let it in who knows that there was more.
+    RotLast(u64, u64),
+    /// Somebody makes a backup of the cluster.
+    Backup,
+    /// The cluster is stopped, and a new one made of the backup.
+    Restore,
     /// All but so many revisions are forgotten.
     Compact(u64),
 }
 
 impl Calamity {
     /// The names of all kinds, as [`kind`](Calamity::kind) says them.
-    pub const KINDS: [&'static str; 28] = [
+    pub const KINDS: [&'static str; 35] = [
         "crash",
         "crash midway",
         "crash with garbage",
@@ -112,6 +127,13 @@ impl Calamity {
         "member promoted",
         "member removed",
         "crash amid a removal",
+        "crash of who removes the leader",
+        "crash of who tells of a removal",
+        "copied disk",
+        "older disk",
+        "rotten bit of what was written last",
+        "backup",
+        "restore",
         "compaction",
     ];
 
@@ -148,14 +170,27 @@ impl Calamity {
             Calamity::Promote => "member promoted",
             Calamity::Remove(_) => "member removed",
             Calamity::RemoveAndCrash(..) => "crash amid a removal",
+            Calamity::RemoveLeader(_) => "crash of who removes the leader",
+            Calamity::RemoveAndTell(_) => "crash of who tells of a removal",
+            Calamity::CopyDisk(_) => "copied disk",
+            Calamity::PutBack => "older disk",
+            Calamity::RotLast(..) => "rotten bit of what was written last",
+            Calamity::Backup => "backup",
+            Calamity::Restore => "restore",
             Calamity::Compact(_) => "compaction",
         }
+    }
+
+    /// Whether it comes only where it can be borne.
+    pub(crate) fn is_conditional(&self) -> bool {
+        use Calamity::{LoseDisk, PutBack, Restore, Rot, RotLast};
+        matches!(self, Rot(..) | LoseDisk(_) | PutBack | RotLast(..) | Restore)
     }
 
     fn draw(random: &mut Random, max_skew: i64) -> Calamity {
         let (one, other) = (random.below(64), random.below(64));
         let long = |random: &mut Random| random.between(1_000, 3_000_000);
-        match random.below(40) {
+        match random.below(48) {
             0..3 => Calamity::Crash(one),
             3..6 => Calamity::CrashMidway(one, other),
             6..12 => Calamity::Restart(one),
@@ -190,6 +225,13 @@ impl Calamity {
             35 => Calamity::LoseDisk(one),
             36..38 => Calamity::Bounce(one),
             38 => Calamity::RemoveAndCrash(one, other, random.below(24)),
+            39 => Calamity::RemoveLeader(random.below(6)),
+            40 => Calamity::RemoveAndTell(one),
+            41 => Calamity::CopyDisk(one),
+            42..44 => Calamity::PutBack,
+            44 => Calamity::RotLast(one, random.number()),
+            45 => Calamity::Backup,
+            46 => Calamity::Restore,
             _ => Calamity::Compact(other),
         }
     }

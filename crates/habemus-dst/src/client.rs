@@ -171,6 +171,15 @@ impl Client {
         }
     }
 
+    /// The cluster is another one now: it forgets what it was about to do.
+    pub(crate) fn begin_anew(&mut self, hands: &mut Hands<'_>) {
+        match self {
+            Client::Keys(client) => client.begin_anew(),
+            Client::Lock(client) => client.vanish(hands),
+            Client::Watch(client) => client.present = None,
+        }
+    }
+
     /// It has something to do.
     pub(crate) fn wake(&mut self, hands: &mut Hands<'_>) {
         match self {

@@ -13,6 +13,9 @@ use crate::random::Random;
 /// A disk pulls whole sectors through, or not.
 const SECTOR: usize = 512;
 
+/// Whatever is written to a journal begins at a multiple of this; what fills it up is never looked at.
+const ALIGNMENT: usize = 8;
+
 /// A disk that outlives the process that writes to it. Clones are the same disk.
 #[derive(Clone)]
 pub struct CruelDisk(Rc<RefCell<State>>);
@@ -32,8 +35,13 @@ struct State {
     full: bool,
     /// What was not synced may be anything after the next restart.
     garbles: bool,
+    /// Where the last write begins that was synced, and how long it is.
+    last_synced: Option<(String, usize, usize)>,
     random: Random,
 }
+
+/// The files of a disk, as somebody has copied them.
+pub(crate) type Copied = BTreeMap<String, Vec<u8>>;
 
 #[derive(Clone)]
 enum Name {
@@ -53,6 +61,7 @@ impl CruelDisk {
             left: None,
             full: false,
             garbles: false,
+            last_synced: None,
             random: Random::new(seed, 1),
         })))
     }
@@ -77,14 +86,49 @@ impl CruelDisk {
         self.0.borrow_mut().left = None;
     }
 
-    /// Flips a bit of the snapshot, if there is one: in what was written last, nobody could tell it from what
-    /// a crash has torn.
-    pub fn rot(&self, place: u64) -> bool {
-        let length = self.0.borrow().durable.get("snapshot").map_or(0, Vec::len);
-        if length > 0 {
-            self.damage("snapshot", place as usize % length);
+    /// Flips a bit of the snapshot, or of the journal but for what was written last: nobody could tell that
+    /// from what a crash has torn.
+    pub(crate) fn rot(&self, place: u64) -> bool {
+        let (snapshot, last) = {
+            let state = self.0.borrow();
+            (state.durable.get("snapshot").map_or(0, Vec::len), state.last_synced.clone())
+        };
+        let places = (place / 2) as usize;
+        match last.filter(|(_, offset, _)| place.is_multiple_of(2) && *offset > 0) {
+            Some((name, offset, _)) => self.damage(&name, places % offset / ALIGNMENT * ALIGNMENT),
+            None if snapshot > 0 => self.damage("snapshot", places % snapshot),
+            None => return false,
         }
-        length > 0
+        true
+    }
+
+    /// Where that begins which was written last and synced: the number of the segment, and where in it.
+    pub(crate) fn last_synced(&self) -> Option<(u64, usize)> {
+        let state = self.0.borrow();
+        let (name, offset, _) = state.last_synced.as_ref()?;
+        let number = u64::from_str_radix(name.strip_suffix(".log")?, 16).ok()?;
+        Some((number, *offset))
+    }
+
+    /// Flips a bit of what was written last.
+    pub(crate) fn rot_last(&self, place: u64) {
+        let last = self.0.borrow().last_synced.clone();
+        if let Some((name, offset, length)) = last {
+            self.damage(&name, offset + place as usize % length / ALIGNMENT * ALIGNMENT);
+        }
+    }
+
+    /// What is there for sure.
+    pub(crate) fn copied(&self) -> Copied {
+        self.0.borrow().durable.clone()
+    }
+
+    /// What was copied is there again, and nothing else.
+    pub(crate) fn put_back(&self, files: Copied) {
+        self.wipe();
+        let mut state = self.0.borrow_mut();
+        state.present = files.clone();
+        state.durable = files;
     }
 
     /// Everything on it is lost.
@@ -94,6 +138,7 @@ impl CruelDisk {
         state.durable.clear();
         state.unsynced.clear();
         state.renamed.clear();
+        state.last_synced = None;
     }
 
     /// Whether there is no space for another file.
@@ -237,8 +282,11 @@ impl Disk for CruelDisk {
         }
         let file = state.durable.get_mut(name).expect("it was just seen to");
         let is_here = |(written, ..): &mut (String, usize, Vec<u8>)| written == name;
-        for (_, offset, bytes) in state.unsynced.extract_if(.., is_here) {
+        for (name, offset, bytes) in state.unsynced.extract_if(.., is_here) {
             file[offset..offset + bytes.len()].copy_from_slice(&bytes);
+            if name.ends_with(".log") {
+                state.last_synced = Some((name, offset, bytes.len()));
+            }
         }
         Ok(())
     }
@@ -284,5 +332,45 @@ mod tests {
         let parts: Vec<(usize, usize)> =
             sectors(8, &bytes[..16]).map(|(at, part)| (at, part.len())).collect();
         assert_eq!(parts, [(8, 16)]);
+    }
+
+    #[test]
+    fn a_copy_that_is_put_back_has_what_was_durable_then_and_nothing_else() {
+        let mut disk = CruelDisk::new(1);
+        let name = "0000000000000001.log";
+        disk.create(name, 64).expect("it works");
+        disk.write(name, 0, &[1; 16]).expect("it works");
+        disk.sync(name).expect("it works");
+        disk.write(name, 16, &[2; 16]).expect("it works");
+        let copy = disk.copied();
+        assert_eq!(disk.last_synced(), Some((1, 0)));
+        disk.sync(name).expect("it works");
+        assert_eq!(disk.last_synced(), Some((1, 16)));
+        disk.create("later", 8).expect("it works");
+        disk.put_back(copy);
+        disk.restart();
+        assert_eq!(disk.list().expect("it works"), [name]);
+        let read = disk.read(name).expect("it is there");
+        assert_eq!((&read[..16], &read[16..32]), (&[1; 16][..], &[0; 16][..]));
+    }
+
+    #[test]
+    fn a_bit_flips_in_what_was_written_last_or_before_it_as_was_asked_for() {
+        let mut disk = CruelDisk::new(1);
+        let name = "0000000000000001.log";
+        disk.create(name, 64).expect("it works");
+        for offset in [0, 16, 32] {
+            disk.write(name, offset, &[7; 16]).expect("it works");
+            disk.sync(name).expect("it works");
+        }
+        let before = disk.read(name).expect("it is there");
+        let changed = |disk: &CruelDisk| {
+            let now = disk.read(name).expect("it is there");
+            (0..64).filter(|&at| now[at] != before[at]).collect::<Vec<_>>()
+        };
+        assert!(disk.rot(2 * 20), "in the journal");
+        assert_eq!(changed(&disk), [16]);
+        disk.rot_last(9);
+        assert_eq!(changed(&disk), [16, 40]);
     }
 }

@@ -7,7 +7,7 @@ use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
 use bytes::Bytes;
-use habemus_store::{Applied, Event, Mode, Revised, Revision, SessionId};
+use habemus_store::{Applied, Event, Mode, Revised, Revision, SessionId, Store};
 
 use crate::calamity::DRIFT_BOUND;
 use crate::clock::Micros;
@@ -125,6 +125,32 @@ impl History {
             }
         }
         self.sessions.retain(|_, session| session.ended.is_none_or(|ended| ended >= time));
+    }
+
+    /// The cluster was made of a backup: what came after this revision is lost, and whoever had a session has
+    /// gone.
+    pub(crate) fn begin_anew_after(&mut self, last: Revision) {
+        self.revised.retain(|revision, _| *revision <= last);
+        self.key_calls.clear();
+        self.sessions.values_mut().for_each(KnownSession::close);
+    }
+
+    /// A cluster begins with this store, made of a backup: keys of sessions may have gone, and nothing else.
+    pub(crate) fn restore(&mut self, store: &Store) {
+        let mut present = BTreeMap::new();
+        for event in self.revised.values().flat_map(|revised| revised.events.iter()) {
+            present.insert(event.key.clone(), event.now.clone());
+        }
+        let mut gone = Vec::new();
+        for (key, before) in present {
+            let Some(before) = before.filter(|_| store.get(&key).is_none()) else { continue };
+            if before.session.is_none() {
+                self.violated(Judge::Keys, format!("{key:?} was in the backup, and is lost"));
+            }
+            gone.push(Event { key, now: None, before: Some(before) });
+        }
+        let revision = store.revision();
+        self.revised.insert(revision, Revised { revision, events: gone.into() });
     }
 
     pub(crate) fn open_session(&mut self, id: SessionId, ttl: Duration) {

@@ -32,6 +32,7 @@ mod planted;
 mod random;
 mod run;
 mod seen;
+mod shape;
 mod soak;
 mod story;
 mod world;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use habemus_journal::{Journal, Limits};
+use habemus_journal::{Extent, Hexadecimal, Journal, Known, Life, Limits};
 use habemus_replica::{MemberId, Recovered, Replica, RequestId, Settings, StoredSnapshot, Write};
 use habemus_store::Revision;
 
@@ -30,8 +30,21 @@ pub(crate) struct Machine {
     pub(crate) gone: bool,
     /// A bit of what it had synced has flipped: it must not start again.
     pub(crate) rotten: bool,
+    /// Its disk is an older one: it may start, and nobody may listen to it.
+    pub(crate) older: bool,
+    /// It was told so, and stays away.
+    pub(crate) dismissed: bool,
+    /// What its directory says beside the journal.
+    pub(crate) directory: Directory,
     /// After so many effects it stops.
     pub(crate) stops_after: Option<u64>,
+}
+
+/// What a directory says beside the journal: how often it was started, and what is known of others' disks.
+#[derive(Clone, Default)]
+pub(crate) struct Directory {
+    pub(crate) starts: u64,
+    pub(crate) known: BTreeMap<MemberId, Known>,
 }
 
 /// What a machine has in its memory.
@@ -51,6 +64,12 @@ pub(crate) struct Running {
     pub(crate) forgetting: Option<RequestId>,
     /// The last index at which its store was compared with that of others.
     pub(crate) digested: u64,
+    /// With which disk it speaks.
+    pub(crate) face: Life,
+    /// In which of their lives it has met others.
+    pub(crate) met: BTreeMap<MemberId, u64>,
+    /// When it says next what it knows of disks.
+    pub(crate) speaks_at: Micros,
     /// The last index at which a command was applied, and how many were there.
     last_applied: (u64, usize),
 }
@@ -75,12 +94,21 @@ impl Machine {
             slowness: 0,
             gone: false,
             rotten: false,
+            older: false,
+            dismissed: false,
+            directory: Directory::default(),
             stops_after: None,
         }
     }
 
+    /// Whether its disk is not what it was.
+    pub(crate) fn has_bad_disk(&self) -> bool {
+        !self.gone && (self.rotten || self.older)
+    }
+
     /// Starts from the disk; says why not, if it cannot.
     pub(crate) fn start(&mut self, now: Micros, settings: Settings, seen: &mut Seen) -> Result<(), String> {
+        self.directory.starts += 1;
         let opened = Journal::open(self.disk.clone(), LIMITS);
         seen.started(opened.as_ref().ok().map(|(_, recovered)| recovered));
         let (journal, recovered) = opened.map_err(|error| format!("member {}: {error}", self.id))?;
@@ -88,9 +116,18 @@ impl Machine {
         let replica = replica.map_err(|error| format!("member {}: {error}", self.id))?;
         self.life += 1;
         self.stops_after = None;
+        let face = Life {
+            disk: Hexadecimal(self.id.0),
+            starts: self.directory.starts,
+            life: Hexadecimal(self.life),
+            found: journal.extent(),
+        };
         self.running = Some(Running {
             replica,
             journal,
+            face,
+            met: BTreeMap::new(),
+            speaks_at: now,
             jobs: VecDeque::new(),
             busy: false,
             asked: BTreeMap::new(),
@@ -122,6 +159,11 @@ impl Running {
         *count = if *last == index { *count + 1 } else { 0 };
         *last = index;
         *count
+    }
+
+    /// How far its journal goes.
+    pub(crate) fn extent(&self) -> Extent {
+        self.journal.extent()
     }
 
     pub(crate) fn give(&mut self, job: Job) {

@@ -15,7 +15,7 @@ use habemus_dst::{Kind, Outcome, Seen, ending, play, shrink, soak, tell};
 /// Deterministic simulation testing of the service: members, disks, clocks, network and clients from one
 /// seed.
 ///
-/// Each seed is a run of 33 s of virtual time: first machines crash, disks tear and fill, networks lose,
+/// Each seed is a run of some 20 s of virtual time: first machines crash, disks tear and fill, networks lose,
 /// double and cut, clocks drift, members come and go; then everything is well, and everybody must be served
 /// again. A run that breaks a promise is repeated by its seed alone, and shown with as few faults as still
 /// break it.

@@ -20,9 +20,9 @@ pub(crate) struct Pace {
 impl Pace {
     pub(crate) fn draw(random: &mut Random) -> Pace {
         Pace {
-            tick: if random.happens(250) { 5_000 } else { 20_000 },
-            think: if random.happens(125) { 40_000 } else { 400_000 },
-            history: if random.happens(125) { 10_000 } else { 200 },
+            tick: if random.happens(125) { 5_000 } else { 20_000 },
+            think: if random.happens(60) { 40_000 } else { 400_000 },
+            history: if random.happens(60) { 10_000 } else { 200 },
         }
     }
 

@@ -1,6 +1,5 @@
 //! One run: first everything goes wrong, then nothing, and then everything must be well.
 
-use habemus_store::Revision;
 use habemus_trace::Trace;
 
 use crate::calamity::Script;
@@ -8,11 +7,10 @@ use crate::clock::Micros;
 use crate::history::Judge;
 use crate::linearizability;
 use crate::seen::Seen;
+use crate::shape::SeedShape;
 use crate::world::{Telling, World};
 
-/// So long things go wrong.
-pub(crate) const TROUBLE: Micros = 15_000_000;
-/// So long after that everybody must be served again,
+/// So long after the last thing went wrong everybody must be served again,
 pub(crate) const RECOVERY: Micros = 4_000_000;
 /// within this time.
 pub(crate) const PEACE: Micros = 8_000_000;
@@ -42,7 +40,7 @@ pub struct Outcome {
 
 /// Plays a seed.
 pub fn play(seed: u64) -> Outcome {
-    play_script(seed, Script::draw(seed, TROUBLE))
+    play_script(seed, Script::draw(seed, SeedShape::draw(seed).trouble))
 }
 
 /// Plays a seed with another script than its own.
@@ -56,16 +54,19 @@ pub fn tell(seed: u64, script: Script) -> Trace {
 }
 
 fn play_and_tell(seed: u64, script: Script, telling: Telling) -> (Outcome, Option<Trace>) {
-    let mut world = World::new(seed, script.clone(), telling);
-    world.run_until(TROUBLE);
+    let shape = SeedShape::draw(seed);
+    let mut world = World::new(seed, &shape, script.clone(), telling);
+    world.run_until(shape.trouble);
     world.heal();
-    world.run_until(TROUBLE + RECOVERY);
+    world.run_until(shape.trouble + RECOVERY);
     world.clean_up();
     let before = world.progress();
-    world.run_until(TROUBLE + RECOVERY + PEACE);
+    let end = world.now() + PEACE;
+    world.run_until_well(end, |world| !shape.is_patient && world.is_served_since(&before));
     world.judge_progress(&before);
     world.end();
-    world.run_until(TROUBLE + RECOVERY + PEACE + END);
+    let end = world.now() + END;
+    world.run_until_well(end, |world| !shape.is_patient && world.is_at_rest());
     world.judge();
     let violation = world.history.violation.take();
     let trace = world.story.take().map(|story| story.end(world.now(), violation.as_deref()));
@@ -73,7 +74,7 @@ fn play_and_tell(seed: u64, script: Script, telling: Telling) -> (Outcome, Optio
         seed,
         script,
         violation,
-        micros: TROUBLE + RECOVERY + PEACE + END,
+        micros: world.now(),
         events: world.events,
         answered: world.history.key_calls.iter().filter(|call| call.responded.is_some()).count() as u64,
         entered: world.history.inside.len() as u64,
@@ -119,8 +120,7 @@ impl World {
 
     fn judge_locks_and_sessions(&mut self) {
         self.history.judge_locks();
-        let last = self.history.revised.keys().next_back().copied().unwrap_or(Revision(1));
-        for (judge, why) in self.violations_at_the_end(last) {
+        for (judge, why) in self.violations_at_the_end(self.last_revision()) {
             self.history.violated(judge, why);
         }
     }

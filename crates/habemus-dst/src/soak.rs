@@ -6,9 +6,13 @@ use habemus_store::Revision;
 use crate::calamity::{Calamity, Script};
 use crate::clock::Micros;
 use crate::history::Judge;
-use crate::run::{END, PEACE, RECOVERY, TROUBLE};
+use crate::run::{END, PEACE, RECOVERY};
 use crate::seen::Seen;
+use crate::shape::SeedShape;
 use crate::world::{Telling, World};
+
+/// So long things go wrong in each round.
+const TROUBLE: Micros = 15_000_000;
 
 /// No store is ever larger: some keys, some sessions, and no more history than is wanted.
 const MAX_STORE: usize = 4 << 20;
@@ -39,7 +43,8 @@ pub struct Standing {
 /// # Errors
 /// If a promise is broken: which.
 pub fn soak(seed: u64, rounds: u64, mut told: impl FnMut(&Standing)) -> Result<Standing, String> {
-    let mut world = World::new(seed, Script::draw_sober(seed, TROUBLE), Telling::Nothing);
+    let shape = SeedShape::of_long_run(seed, TROUBLE);
+    let mut world = World::new(seed, &shape, Script::draw_sober(seed, TROUBLE), Telling::Nothing);
     let mut standing = Standing::default();
     let mut begin: Micros = 0;
     for round in 1..=rounds {
@@ -81,10 +86,9 @@ impl World {
         standing.entered += history.inside.len() as u64;
         history.key_calls.clear();
         history.inside.clear();
-        let last = history.revised.keys().next_back().copied().unwrap_or(Revision(1));
         // Whoever was slow may still be answered as of some time ago.
         let first = Revision(self.forgotten_up_to.0.max(1));
-        self.forgotten_up_to = last;
+        self.forgotten_up_to = self.last_revision();
         self.history.forget_before(first, self.now().saturating_sub(TROUBLE));
         self.forget_answers();
     }

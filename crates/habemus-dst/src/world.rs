@@ -1,19 +1,23 @@
 //! The world: machines, a network and clients, in virtual time, all from one seed.
 
+mod backups;
 mod calamities;
+mod disks;
 mod ending;
+mod people;
 mod service;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
-use habemus_replica::{Effect, Member, MemberId, PeerMessage, Recovered, RequestId, Role};
-use habemus_store::{Command, Mode, Revision};
+use habemus_journal::Life;
+use habemus_replica::{Effect, EntryKind, Member, MemberId, PeerMessage, Recovered, RequestId, Role, Write};
+use habemus_store::{Command, Revision};
 use habemus_trace::Dropped;
 
 use crate::agenda::{Agenda, Due};
 use crate::agreed::Agreed;
 use crate::calamity::{Calamity, DRIFT_BOUND, Script};
-use crate::client::{CallId, Client, Hands, KeyClient, LockClient, Reply, WatchClient};
+use crate::client::CallId;
 use crate::clock::{Micros, SkewedClock};
 use crate::disk::CruelDisk;
 use crate::history::{History, Judge};
@@ -21,10 +25,19 @@ use crate::machine::{Job, Machine};
 use crate::pace::Pace;
 use crate::random::Random;
 use crate::seen::Seen;
+use crate::shape::SeedShape;
 use crate::story::{Story, Told};
+use disks::Copy;
+use people::Person;
 
 /// The whole store is compared at every index that is a multiple of this.
 const DIGEST_EVERY: u64 = 128;
+
+/// What was sent twice may come so late the second time.
+const LATE: Micros = 2_000_000;
+
+/// To write down a snapshot takes no longer than this; meanwhile everything goes on.
+const FREEZING: Micros = 200_000;
 
 /// What the network does to messages.
 #[derive(Clone, Copy)]
@@ -36,27 +49,20 @@ struct Weather {
 
 const CALM: Weather = Weather { loss: 0, duplication: 0, max_delay: 1_000 };
 
-/// So many clients there are.
-const CLIENTS: usize = 17;
+/// At which moment of a change of the membership somebody stops.
+#[derive(Clone, Copy, Debug)]
+enum Trap {
+    /// The next leader that has a change written, after so many more effects.
+    Written(u64),
+    /// The next member that tells of a change, at once.
+    Told,
+}
 
 /// Whether what happens is written down to be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Telling {
     Nothing,
     All,
-}
-
-/// A client, where it stands and how it is.
-struct Person {
-    client: Client,
-    clock: SkewedClock,
-    /// Which machine it asks.
-    machine: usize,
-    paused_until: Micros,
-    /// When it looks around next.
-    wakes_at: Micros,
-    /// What came while it stood still.
-    held: VecDeque<(CallId, Reply, Option<Told>)>,
 }
 
 /// Everything there is.
@@ -67,12 +73,22 @@ pub(crate) struct World {
     script: Script,
     pace: Pace,
     machines: Vec<Machine>,
+    /// How many members a cluster has at first.
+    members: u64,
     people: Vec<Person>,
     weather: Weather,
     /// Pairs between which nothing passes, one way.
     cut: BTreeSet<(MemberId, MemberId)>,
     /// Machines that no client reaches.
     unreachable: BTreeSet<usize>,
+    /// With which disks machines have spoken, in each of their lives.
+    faces: BTreeMap<(MemberId, u64), Life>,
+    /// A copy of the disk of a machine, if somebody has made one.
+    copy: Option<Copy>,
+    /// A backup of the cluster, if somebody has made one.
+    backup: Option<Vec<u8>>,
+    /// Somebody stops at a moment that is still to come.
+    trap: Option<Trap>,
     calls: u64,
     requests: u64,
     is_ending: bool,
@@ -102,19 +118,23 @@ fn skew(random: &mut Random) -> i64 {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, script: Script, told: Telling) -> World {
+    pub(crate) fn new(seed: u64, shape: &SeedShape, script: Script, told: Telling) -> World {
         let mut random = Random::new(seed, 0x0d57);
-        let members = [1, 3, 3, 3, 5, 5, 2, 7][random.below(8) as usize];
-        let ids: Vec<MemberId> = (1..=members).map(MemberId).collect();
+        let ids: Vec<MemberId> = (1..=shape.members).map(MemberId).collect();
         let first = Recovered::first(ids.iter().map(|id| (*id, member(*id, false))));
         let mut world = World {
             now: 0,
             agenda: Agenda::default(),
             machines: Vec::new(),
+            members: shape.members,
             people: Vec::new(),
             weather: CALM,
             cut: BTreeSet::new(),
             unreachable: BTreeSet::new(),
+            faces: BTreeMap::new(),
+            copy: None,
+            backup: None,
+            trap: None,
             calls: 0,
             requests: 0,
             is_ending: false,
@@ -131,13 +151,18 @@ impl World {
             script,
         };
         if told == Telling::All {
-            let added = world.script.iter().filter(|(_, it)| *it == Calamity::Add).count();
-            world.story = Some(Story::new(seed, ids.len() + added, CLIENTS));
+            let added = world.script.iter().map(|(_, it)| match it {
+                Calamity::Add => 1,
+                Calamity::Restore => ids.len(),
+                _ => 0,
+            });
+            let added: usize = added.sum();
+            world.story = Some(Story::new(seed, ids.len() + added, shape.clients()));
         }
         for id in ids {
             world.add_machine(id, &first);
         }
-        world.add_people();
+        world.add_people(shape);
         for (index, (at, _)) in world.script.0.iter().enumerate() {
             world.agenda.plan(*at, Due::Calamity(index));
         }
@@ -150,39 +175,11 @@ impl World {
         self.start(self.machines.len() - 1);
     }
 
-    fn add_people(&mut self) {
-        let two = Mode::Permits(2.try_into().expect("it is not zero"));
-        let mut clients = vec![Client::Watch(WatchClient::new()), Client::Watch(WatchClient::new())];
-        clients.extend((0..4).map(|_| Client::Keys(KeyClient::default())));
-        clients.extend((0..3).map(|_| Client::Lock(LockClient::new("orders", Mode::Exclusive))));
-        clients.extend((0..2).map(|_| Client::Lock(LockClient::new("leader", Mode::Exclusive))));
-        clients.extend((0..3).map(|_| Client::Lock(LockClient::new("park", two))));
-        let shared = [Mode::Shared, Mode::Shared, Mode::Exclusive];
-        clients.extend(shared.map(|mode| Client::Lock(LockClient::new("book", mode))));
-        debug_assert_eq!(clients.len(), CLIENTS);
-        for client in clients {
-            // Where clocks are wilder than is allowed for, those of clients are, too.
-            let wild = if self.script.clocks_are_right() { 1 } else { 30 };
-            let clock = SkewedClock::new(self.random.below(1 << 40), wild * skew(&mut self.random));
-            let machine = self.random.below(self.machines.len() as u64) as usize;
-            let wakes_at = self.random.below(100_000);
-            self.agenda.plan(wakes_at, Due::Wake { client: self.people.len(), at: wakes_at });
-            self.people.push(Person {
-                client,
-                clock,
-                machine,
-                paused_until: 0,
-                wakes_at,
-                held: VecDeque::new(),
-            });
-        }
-    }
-
     /// Starts a machine that does not run, unless it is to stay away.
     fn start(&mut self, index: usize) {
         let seed = self.random.number();
         let machine = &mut self.machines[index];
-        if machine.gone || machine.running.is_some() {
+        if machine.gone || machine.dismissed || machine.running.is_some() {
             return;
         }
         let settings = self.pace.settings(machine.id, seed);
@@ -195,13 +192,14 @@ impl World {
             }
             Ok(()) => {
                 let (life, id) = (machine.life, machine.id);
+                self.faces.extend(machine.running.as_ref().map(|running| ((id, life), running.face)));
                 if let Some(story) = &mut self.story {
                     story.started(self.now, id, life > 1);
                 }
                 let first = self.now + 1 + seed % self.pace.tick;
                 self.agenda.plan(first, Due::Tick { machine: index, life });
             }
-            Err(_) if machine.rotten || machine.disk.is_full() => {}
+            Err(_) if machine.rotten || machine.older || machine.disk.is_full() => {}
             Err(why) => self.history.violated(Judge::Disks, why),
         }
     }
@@ -222,7 +220,15 @@ impl World {
         match due {
             Due::Tick { machine, life } => self.tick(machine, life),
             Due::Written { machine, life } => self.written(machine, life),
-            Due::Message { from, to, message, told } => self.receive(from, to, message, told),
+            Due::Message { from, life, to, message, told } => self.receive((from, life), to, message, told),
+            Due::Disks { from, life, to, disks } => self.learn((from, life), to, &disks),
+            Due::Dismissed { machine, life } => self.dismiss(machine, life),
+            Due::Frozen { machine, life, snapshot } => {
+                if self.machines[machine].life == life {
+                    self.give(machine, Job::Compact(*snapshot));
+                    self.keep_disk_busy(machine);
+                }
+            }
             Due::Request { machine, call, ask, told } => self.request(machine, call, ask, told),
             Due::Reply { call, reply, told } => self.reply(call, reply, told),
             Due::Wake { client, at } => self.wake(client, at),
@@ -293,6 +299,7 @@ impl World {
             running.replica.tick(machine.clock.at(now));
             self.forget_history(index);
             self.flush(index);
+            self.tell_of_disks(index);
         }
     }
 
@@ -323,18 +330,21 @@ impl World {
         self.machines[index].crash(through);
     }
 
-    fn receive(&mut self, from: MemberId, to: MemberId, message: PeerMessage, told: Option<Told>) {
+    /// A message arrives, which `from` sent in this life.
+    fn receive(&mut self, sender: (MemberId, u64), to: MemberId, message: PeerMessage, told: Option<Told>) {
+        let (from, life) = sender;
         let Some(index) = self.machines.iter().position(|machine| machine.id == to) else { return };
         if self.cut.contains(&(from, to)) {
             return self.tell_loss(to, told.as_ref(), Dropped::Cut);
         }
         if let Some(until) = self.sleeps(index) {
-            return self.agenda.plan(until, Due::Message { from, to, message, told });
+            return self.agenda.plan(until, Due::Message { from, life, to, message, told });
+        }
+        if self.machines[index].running.is_none() || !self.lets_in(index, sender) {
+            return self.tell_loss(to, told.as_ref(), Dropped::Down);
         }
         let machine = &mut self.machines[index];
-        let Some(running) = &mut machine.running else {
-            return self.tell_loss(to, told.as_ref(), Dropped::Down);
-        };
+        let Some(running) = &mut machine.running else { return };
         if let (Some(story), Some(told)) = (&mut self.story, &told) {
             story.arrived_at_machine(self.now, to, told);
         }
@@ -384,9 +394,16 @@ impl World {
     fn carry_out(&mut self, index: usize, effect: Effect) {
         let id = self.machines[index].id;
         match effect {
-            Effect::Send { to, message } => self.send(id, to, &message),
-            Effect::Write(write) => self.give(index, Job::Write(write)),
-            Effect::Snapshot(snapshot) => self.give(index, Job::Compact(snapshot.to_stored())),
+            Effect::Send { to, message } => self.send(index, to, message),
+            Effect::Write(write) => {
+                self.spring_at_write(index, &write);
+                self.give(index, Job::Write(write));
+            }
+            Effect::Snapshot(snapshot) => {
+                let (life, snapshot) = (self.machines[index].life, Box::new(snapshot.to_stored()));
+                let at = self.now + self.random.between(1, FREEZING);
+                self.agenda.plan(at, Due::Frozen { machine: index, life, snapshot });
+            }
             Effect::Offer(snapshot) => {
                 if let Some(running) = &mut self.machines[index].running {
                     running.replica.offer(&snapshot.to_stored());
@@ -404,7 +421,12 @@ impl World {
             }
             Effect::Unanswered { request, why } => self.not_served(index, request, why),
             Effect::Readable { request } => self.serve_read(index, request),
-            Effect::Changed { change, .. } => self.membership_changed(&change),
+            Effect::Changed { change, .. } => {
+                self.membership_changed(&change);
+                if self.trap.take_if(|trap| matches!(trap, Trap::Told)).is_some() {
+                    self.machines[index].stops_after = Some(0);
+                }
+            }
             Effect::Restored => self.serve_anew(index),
             Effect::Role(role @ Role { term, leads, .. }) => {
                 if let Some(story) = &mut self.story {
@@ -414,6 +436,17 @@ impl World {
                     self.history.violated(Judge::Members, format!("two lead in term {term}"));
                 }
             }
+        }
+    }
+
+    /// Whoever leads and has a change written may have stepped into a trap.
+    fn spring_at_write(&mut self, index: usize, write: &Write) {
+        let Some(Trap::Written(effects)) = self.trap else { return };
+        let machine = &mut self.machines[index];
+        let leads = machine.running.as_ref().is_some_and(|running| running.replica.role().leads);
+        if leads && write.entries.iter().any(|entry| entry.kind == EntryKind::Change) {
+            machine.stops_after = Some(effects);
+            self.trap = None;
         }
     }
 
@@ -434,20 +467,24 @@ impl World {
         }
     }
 
-    fn send(&mut self, from: MemberId, to: MemberId, message: &PeerMessage) {
-        let told = self.story.as_mut().map(|story| story.sent(self.now, from, to, message));
+    fn send(&mut self, index: usize, to: MemberId, message: PeerMessage) {
+        let (from, life) = (self.machines[index].id, self.machines[index].life);
+        let told = self.story.as_mut().map(|story| story.sent(self.now, from, to, &message));
         if self.cut.contains(&(from, to)) {
             return self.tell_loss(to, told.as_ref(), Dropped::Cut);
         }
         if self.random.happens(self.weather.loss) {
             return self.tell_loss(to, told.as_ref(), Dropped::Loss);
         }
-        let copies = 1 + u64::from(self.random.happens(self.weather.duplication));
-        for _ in 0..copies {
-            let at = self.now + self.random.between(50, self.weather.max_delay.max(50));
+        let longest = self.weather.max_delay.max(50);
+        if self.random.happens(self.weather.duplication) {
+            // The second copy may come when everything has changed.
+            let at = self.now + self.random.between(50, longest.max(LATE));
             let (message, told) = (message.clone(), told.clone());
-            self.agenda.plan(at, Due::Message { from, to, message, told });
+            self.agenda.plan(at, Due::Message { from, life, to, message, told });
         }
+        let at = self.now + self.random.between(50, longest);
+        self.agenda.plan(at, Due::Message { from, life, to, message, told });
     }
 
     /// Whoever has applied as much has the same store.
@@ -478,95 +515,6 @@ impl World {
             self.requests += 1;
             running.forgetting = Some(request);
             running.replica.propose(request, Command::Compact(last));
-        }
-    }
-
-    fn wake(&mut self, client: usize, at: Micros) {
-        let person = &mut self.people[client];
-        if person.wakes_at != at {
-            return;
-        }
-        let until = person.paused_until;
-        if until > self.now {
-            person.wakes_at = until;
-            return self.agenda.plan(until, Due::Wake { client, at: until });
-        }
-        self.with_hands(client, Client::wake);
-    }
-
-    fn reply(&mut self, call: CallId, reply: Reply, told: Option<Told>) {
-        let person = &mut self.people[call.client];
-        // Whatever comes while it stands still waits at its door, in order.
-        if person.paused_until > self.now || !person.held.is_empty() {
-            if person.held.is_empty() {
-                self.agenda.plan(person.paused_until, Due::Resume { client: call.client });
-            }
-            return person.held.push_back((call, reply, told));
-        }
-        self.hear(call, reply, told.as_ref());
-    }
-
-    fn hear(&mut self, call: CallId, reply: Reply, told: Option<&Told>) {
-        if let (Some(story), Some(told)) = (&mut self.story, told) {
-            story.arrived_at_client(self.now, call.client, told);
-        }
-        self.with_hands(call.client, |client, hands| client.hear(call.number, reply, hands));
-    }
-
-    /// A client that stood still hears what has waited for it.
-    fn resume(&mut self, client: usize) {
-        let person = &mut self.people[client];
-        if person.paused_until > self.now {
-            return self.agenda.plan(person.paused_until, Due::Resume { client });
-        }
-        for (call, reply, told) in std::mem::take(&mut person.held) {
-            self.hear(call, reply, told.as_ref());
-        }
-    }
-
-    fn with_hands(&mut self, index: usize, act: impl FnOnce(&mut Client, &mut Hands<'_>)) {
-        let person = &mut self.people[index];
-        let before = self.story.as_ref().and_then(|_| person.client.inside());
-        let mut hands = Hands {
-            client: index,
-            now: self.now,
-            clock: &person.clock,
-            random: &mut self.random,
-            history: &mut self.history,
-            calls: &mut self.calls,
-            think: self.pace.think,
-            asks: Vec::new(),
-            switches: false,
-            is_ending: self.is_ending,
-        };
-        act(&mut person.client, &mut hands);
-        let (asks, switches) = (hands.asks, hands.switches);
-        let next = person.client.next_wake(&person.clock, self.is_ending).max(self.now + 1);
-        if person.wakes_at <= self.now || next < person.wakes_at {
-            person.wakes_at = next;
-            self.agenda.plan(next, Due::Wake { client: index, at: next });
-        }
-        if switches {
-            // Clients are told who belongs to the cluster, by hand or by its members.
-            let here: Vec<usize> = (0..self.machines.len()).filter(|&it| !self.machines[it].gone).collect();
-            person.machine = here[self.random.below(here.len() as u64) as usize];
-        }
-        let machine = person.machine;
-        if let Some(story) = &mut self.story {
-            let inside = person.client.inside();
-            if inside != before {
-                story.believes(self.now, index, inside.as_ref().map(|(name, token)| (&name[..], *token)));
-            }
-        }
-        for (call, ask) in asks {
-            let id = self.machines[machine].id;
-            let told = self.story.as_mut().map(|story| story.asked(self.now, index, id, &ask));
-            if self.unreachable.contains(&machine) {
-                self.tell_loss(id, told.as_ref(), Dropped::Cut);
-            } else {
-                let at = self.now + self.random.between(50, self.weather.max_delay.max(50));
-                self.agenda.plan(at, Due::Request { machine, call, ask, told });
-            }
         }
     }
 

@@ -12,7 +12,7 @@ fn variable(name: &str) -> Option<u64> {
 #[test]
 fn every_promise_is_kept_whatever_goes_wrong_and_everything_does() {
     let first = variable("HABEMUS_FIRST_SEED").unwrap_or(0);
-    let count = variable("HABEMUS_SEEDS").unwrap_or(400);
+    let count = variable("HABEMUS_SEEDS").unwrap_or(2000);
     let next = AtomicU64::new(first);
     let play_some = || {
         let seeds = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
@@ -31,7 +31,7 @@ fn every_promise_is_kept_whatever_goes_wrong_and_everything_does() {
         let players: Vec<_> = (0..cores).map(|_| scope.spawn(play_some)).collect();
         players.into_iter().flat_map(|player| player.join().expect("every promise is kept")).collect()
     });
-    if count >= 200 {
+    if count >= 500 {
         all.iter().for_each(|it| seen.add(it));
         assert_eq!(seen.missing(), [], "what never happened proves nothing");
     }

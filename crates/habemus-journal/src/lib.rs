@@ -15,6 +15,7 @@ mod error;
 mod extent;
 mod files;
 mod journal;
+mod life;
 mod segment;
 mod snapshot;
 
@@ -23,3 +24,4 @@ pub use error::JournalError;
 pub use extent::Extent;
 pub use files::Files;
 pub use journal::{Journal, Limits};
+pub use life::{BadDisk, Hexadecimal, Known, Life};

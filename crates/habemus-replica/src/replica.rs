@@ -1,5 +1,6 @@
 //! The replica: consensus, store, time and membership in one state machine.
 
+mod applying;
 mod membership;
 mod snapshots;
 
@@ -22,7 +23,7 @@ use crate::outstanding::Outstanding;
 use crate::reads::Reads;
 use crate::replicated::Replicated;
 use crate::settings::{Settings, StartError};
-use crate::wire::{Entry, EntryKind, Envelope, PeerMessage};
+use crate::wire::{Entry, Envelope, PeerMessage};
 
 /// One member of the service.
 pub struct Replica {
@@ -62,6 +63,11 @@ pub struct Replica {
     /// The write by which a change of the membership is durable here, and what is told then.
     settling: Option<u64>,
     changed: Vec<Effect>,
+    /// What is committed up to here, another member that led has said in this life.
+    told: u64,
+    /// What is committed and not applied yet, from the removal of this member on: it waits until another one
+    /// says that this is committed, for nobody else may know it.
+    held: Vec<Entry>,
     effects: Vec<Effect>,
 }
 
@@ -136,6 +142,8 @@ impl Replica {
             leaving: None,
             settling: None,
             changed: Vec::new(),
+            told: 0,
+            held: Vec::new(),
             effects: Vec::new(),
             settings,
         };
@@ -186,13 +194,17 @@ impl Replica {
         self.give_up_the_late();
         self.retry_snapshots();
         self.leave_by_another();
+        self.let_another_remove();
     }
 
     /// How many ticks will do nothing but count, if nothing else comes. Whoever drives the replica need not
     /// wake for these, as long as it counts them before anything else.
     pub fn idle_ticks(&self) -> u64 {
-        let has_work =
-            self.stands || !self.proposals.is_empty() || !self.pending.is_empty() || !self.reads.is_empty();
+        let has_work = self.stands
+            || !self.held.is_empty()
+            || !self.proposals.is_empty()
+            || !self.pending.is_empty()
+            || !self.reads.is_empty();
         let raft = &self.node.raft;
         if has_work || raft.lead_transferee.is_some() || self.receiving_snapshots().next().is_some() {
             return 0;
@@ -237,12 +249,17 @@ impl Replica {
                 let message = envelope.to_engine(from, self.settings.id);
                 let message = message.filter(|it| self.is_sound(it) && self.can_read(it));
                 if let Some(message) = message {
+                    let (kind, term, commit) = (message.get_msg_type(), message.term, message.commit);
                     if self.role.leader == Some(from) && self.role.term == message.term {
                         self.clock.hear(self.now);
                     }
                     // What the engine refuses (it is from somebody unknown, say) is as good as lost.
                     drop(self.node.step(message));
                     self.draw_election_timeout();
+                    let leads = self.node.raft.leader_id == from.0 && self.node.raft.term == term;
+                    if leads && matches!(kind, MessageType::MsgAppend | MessageType::MsgHeartbeat) {
+                        self.told = self.told.max(commit);
+                    }
                 }
             }
         }
@@ -314,6 +331,7 @@ impl Replica {
     pub fn flush(&mut self, now: Duration) -> Vec<Effect> {
         self.now = self.now.max(now);
         if self.restoring.is_none() {
+            self.apply_held();
             self.propose_due_tick();
             self.send_proposals();
             if self.role.leader.is_some()
@@ -489,40 +507,8 @@ impl Replica {
         }
         self.node.advance_append_async(ready);
         self.follow_role();
-        for entry in &committed {
-            self.apply(&Entry::from_engine(entry));
-        }
-        if !committed.is_empty() {
-            self.node.advance_apply_to(self.applied);
-            self.snapshot_if_due();
-        }
-    }
-
-    fn apply(&mut self, entry: &Entry) {
-        self.applied = entry.index;
-        match entry.kind {
-            EntryKind::Commands if entry.data.is_empty() => {}
-            EntryKind::Commands => self.apply_batch(entry),
-            EntryKind::Change => self.apply_change(entry),
-        }
-        if self.role.leads && entry.term == self.role.term {
-            self.clock.begin(self.now);
-        }
-    }
-
-    fn apply_batch(&mut self, entry: &Entry) {
-        let batch = Batch::from_bytes(&entry.data).expect("nothing else is let into the log");
-        self.clock.apply(batch.at, self.now);
-        if batch.commands.is_empty() {
-            self.tick_is_proposed = false;
-            let applied = self.replicated.store.apply(batch.at, Command::Tick);
-            self.effects.push(Effect::Applied { index: entry.index, request: None, applied });
-        }
-        for (request, command) in batch.commands {
-            let applied = self.replicated.store.apply(batch.at, command);
-            let request = self.pending.remove(&request).map(|_| request);
-            self.effects.push(Effect::Applied { index: entry.index, request, applied });
-        }
+        self.held.extend(committed.iter().map(Entry::from_engine));
+        self.apply_held();
     }
 
     /// Follows who leads, and gives up what was under way to somebody else.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
+pub(crate) use habemus_journal::Hexadecimal;
 use habemus_replica::{Member, MemberId};
 use serde::{Deserialize, Serialize};
 
@@ -36,25 +37,6 @@ pub(crate) struct Identity {
     /// Which backup its cluster was made from, if it was: another cluster than one that has the same names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) restored: Option<Hexadecimal>,
-}
-
-/// A number that is written in hexadecimal digits: TOML has no unsigned ones of sixty-four bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) struct Hexadecimal(pub(crate) u64);
-
-impl From<Hexadecimal> for String {
-    fn from(number: Hexadecimal) -> String {
-        format!("{:016x}", number.0)
-    }
-}
-
-impl TryFrom<String> for Hexadecimal {
-    type Error = std::num::ParseIntError;
-
-    fn try_from(text: String) -> Result<Hexadecimal, Self::Error> {
-        u64::from_str_radix(&text, 16).map(Hexadecimal)
-    }
 }
 
 /// FNV-1a: members of one cluster must come to the same numbers from the same names, in every version.

@@ -8,62 +8,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use habemus_journal::Extent;
+pub(crate) use habemus_journal::{BadDisk, Known, Life};
 use habemus_replica::MemberId;
-use serde::{Deserialize, Serialize};
 
-use crate::identity::{Hexadecimal, write_durably};
+use crate::identity::write_durably;
 
 /// The file in which it is written down.
 const FILE: &str = "disks";
-
-/// With which disk a member speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Life {
-    /// Drawn when its directory was made.
-    pub(crate) disk: Hexadecimal,
-    /// How often it was started.
-    pub(crate) starts: u64,
-    /// Drawn when it was started.
-    pub(crate) life: Hexadecimal,
-    /// How far its journal went when it was started.
-    #[serde(default)]
-    pub(crate) found: Extent,
-}
-
-/// What is known of a member's disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Known {
-    /// In its latest life.
-    pub(crate) life: Life,
-    /// Its journal went as far as this, at least.
-    pub(crate) written: Extent,
-}
-
-/// Why a member is not let in as the one that it says it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum BadDisk {
-    /// It is not the one that it had.
-    Other,
-    /// It is as it was at an earlier time.
-    Older,
-}
-
-impl Known {
-    /// What is known when a member also speaks with this disk, if it may.
-    fn with(self, life: Life) -> Result<Known, BadDisk> {
-        if self.life == life {
-            return Ok(self);
-        }
-        if self.life.disk != life.disk {
-            return Err(BadDisk::Other);
-        }
-        if self.life.starts >= life.starts || life.found < self.written {
-            return Err(BadDisk::Older);
-        }
-        Ok(Known { life, written: life.found })
-    }
-}
 
 /// What is remembered.
 pub(crate) struct Others {
@@ -100,7 +51,7 @@ impl Others {
     pub(crate) fn meet(&self, member: MemberId, life: Life) -> Result<(), BadDisk> {
         let mut known = lock(&self.known);
         let before = known.get(&name(member)).copied();
-        let after = before.map_or(Ok(Known { life, written: life.found }), |before| before.with(life))?;
+        let after = before.map_or(Ok(Known::first(life)), |before| before.with(life))?;
         known.insert(name(member), after);
         drop(known);
         if before != Some(after) {
@@ -115,10 +66,7 @@ impl Others {
         let before = known.clone();
         for (member, told) in disks.into_iter().filter(|(member, _)| *member != self.me) {
             let entry = known.entry(name(member)).or_insert(told);
-            // Who was refused here is not let in by another's word.
-            if let Ok(life) = entry.with(told.life) {
-                *entry = Known { written: life.written.max(told.written), ..life };
-            }
+            *entry = entry.heard(told);
         }
         let is_new = *known != before;
         drop(known);
@@ -146,6 +94,8 @@ impl Others {
 
 #[cfg(test)]
 mod tests {
+    use habemus_journal::{Extent, Hexadecimal};
+
     use super::*;
 
     const ME: MemberId = MemberId(1);

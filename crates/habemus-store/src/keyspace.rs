@@ -150,11 +150,14 @@ impl Keyspace {
 
     fn compact_key(&mut self, key: &Bytes, revision: Revision) {
         let Some(versions) = self.keys.get_mut(key) else { return };
+        let before = versions.0.partition_point(|version| version.since.revision < revision);
         let later = versions.0.partition_point(|version| version.since.revision <= revision);
-        // The last one up to the revision is what the key was then. A deletion is as good as nothing, unless
-        // it happened at that very revision, which is still told.
         let keep = match versions.0[..later].last() {
-            Some(last) if last.state.is_some() || last.since.revision == revision => later - 1,
+            // All that was done to the key at that very revision is still told: a transaction may have
+            // written it twice.
+            _ if before < later => before,
+            // The last one before is what the key was then. A deletion is as good as nothing.
+            Some(last) if last.state.is_some() => later - 1,
             _ => later,
         };
         let forgotten: usize = versions.0.drain(..keep).map(|version| version.bytes(key)).sum();

@@ -83,10 +83,15 @@ impl Store {
 
     /// What a new cluster begins with that is made from a backup of another. Revisions go on so far beyond
     /// those of the backup that none is given twice, whatever the other one gave after it; whoever knows an
-    /// earlier one is told that it is forgotten. Sessions have their whole time again.
+    /// earlier one is told that it is forgotten. Sessions have their whole time again, but for those that
+    /// stood in a queue: these have ended, for others may have been let in since, with greater tokens.
     #[must_use]
     pub fn restored(mut self, skip: u64) -> Store {
         let revision = Revision(self.revision().0.saturating_add(skip));
+        let standing = self.queues().flat_map(|name| self.queue(&name)).filter_map(|place| place.session);
+        for id in standing.collect::<Vec<SessionId>>() {
+            self.end_session(id, &mut Changes::default());
+        }
         self.keyspace = self.keyspace.beyond(revision);
         let ids: Vec<SessionId> = self.sessions.ids().collect();
         self.renew(&ids);

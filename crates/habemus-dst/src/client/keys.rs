@@ -42,6 +42,11 @@ impl KeyClient {
         }
     }
 
+    pub(super) fn begin_anew(&mut self) {
+        self.present = None;
+        self.known.clear();
+    }
+
     pub(crate) fn wake(&mut self, hands: &mut Hands<'_>) {
         if let Some((_, act, invoked)) = self.present.take_if(|(_, _, at)| hands.now > *at + PATIENCE) {
             self.conclude(act, invoked, KeyResult::Unknown, hands);

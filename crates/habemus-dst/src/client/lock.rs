@@ -280,7 +280,7 @@ impl LockClient {
     }
 
     /// It is gone, without a word, and another one comes.
-    fn vanish(&mut self, hands: &mut Hands<'_>) {
+    pub(super) fn vanish(&mut self, hands: &mut Hands<'_>) {
         self.believe_no_more(hands.now, hands);
         self.session = None;
         self.start_over(hands);

@@ -3,8 +3,9 @@
 use habemus_replica::{Change, MemberId, Recovered};
 use habemus_store::{Command, Revision};
 
-use super::{CALM, Weather, World, member};
+use super::{CALM, Trap, Weather, World, member};
 use crate::calamity::{Calamity, DRIFT_BOUND};
+use crate::machine::Machine;
 use crate::seen::Kind;
 
 /// No more machines than this are members at once.
@@ -13,7 +14,7 @@ const MAX_MEMBERS: usize = 7;
 impl World {
     pub(super) fn befall(&mut self, calamity: Calamity) {
         // A disk is lost only where that can be borne.
-        if !matches!(calamity, Calamity::Rot(..) | Calamity::LoseDisk(_)) {
+        if !calamity.is_conditional() {
             self.seen.note(Kind::Fault, calamity.kind());
         }
         let before = self.story.as_ref().map(|_| self.cut.clone());
@@ -91,13 +92,44 @@ impl World {
             Calamity::Add => self.add(),
             Calamity::Promote => self.promote(),
             // Whoever has lost a member for ever takes no other one away.
-            Calamity::Remove(_) | Calamity::RemoveAndCrash(..)
-                if self.machines.iter().any(|machine| machine.rotten) => {}
+            Calamity::Remove(_)
+            | Calamity::RemoveAndCrash(..)
+            | Calamity::RemoveLeader(_)
+            | Calamity::RemoveAndTell(_)
+                if self.machines.iter().any(Machine::has_bad_disk) => {}
             Calamity::Remove(one) => self.change(&Change::Remove(self.machines[machine(one)].id)),
             Calamity::RemoveAndCrash(one, other, effects) => {
                 let removed = self.machines[machine(one)].id;
                 self.machines[machine(other)].stops_after = Some(effects);
                 self.change(&Change::Remove(removed));
+            }
+            Calamity::RemoveLeader(effects) => {
+                let leader = self.leader().map(|leader| self.machines[leader].id);
+                if let Some(id) = leader {
+                    self.trap = Some(Trap::Written(effects));
+                    self.change(&Change::Remove(id));
+                }
+            }
+            Calamity::RemoveAndTell(one) => {
+                self.trap = Some(Trap::Told);
+                self.change(&Change::Remove(self.machines[machine(one)].id));
+            }
+            Calamity::CopyDisk(one) => self.copy_disk(machine(one)),
+            Calamity::PutBack => {
+                if self.put_back() {
+                    self.seen.note(Kind::Fault, calamity.kind());
+                }
+            }
+            Calamity::RotLast(one, place) => {
+                if self.rot_last(machine(one), place) {
+                    self.seen.note(Kind::Fault, calamity.kind());
+                }
+            }
+            Calamity::Backup => self.back_up(),
+            Calamity::Restore => {
+                if self.restore() {
+                    self.seen.note(Kind::Fault, calamity.kind());
+                }
             }
             Calamity::Compact(kept) => self.compact(kept),
         }
@@ -119,13 +151,7 @@ impl World {
     /// away: its operator replaces it by a new one. That can be borne once, and only if there are enough
     /// others.
     fn lose_disk(&mut self, index: usize, calamity: Calamity) {
-        let voters = self.leader().and_then(|leader| self.machines[leader].running.as_ref()).map(|leader| {
-            let of_all = leader.replica.members().filter(|(_, member)| !member.learner);
-            of_all.map(|(id, _)| id).collect::<Vec<_>>()
-        });
-        let id = self.machines[index].id;
-        let may = voters.is_some_and(|voters| voters.len() >= 4 && voters.contains(&id));
-        if !may || self.machines.iter().any(|machine| machine.rotten || machine.gone) {
+        if !self.may_lose_disk(index) {
             return;
         }
         self.crash(index);
@@ -142,6 +168,20 @@ impl World {
             self.seen.note(Kind::Fault, calamity.kind());
             self.start(index);
         }
+    }
+
+    /// Whether the others can bear it that a machine loses its disk.
+    pub(super) fn may_lose_disk(&self, index: usize) -> bool {
+        let voters = self.leader().and_then(|leader| self.machines[leader].running.as_ref()).map(|leader| {
+            let of_all = leader.replica.members().filter(|(_, member)| !member.learner);
+            of_all.map(|(id, _)| id).collect::<Vec<_>>()
+        });
+        let id = self.machines[index].id;
+        let ids = |machine: &Machine| machine.has_bad_disk() || (machine.gone && machine.running.is_some());
+        voters.is_some_and(|voters| {
+            let all_run = voters.iter().all(|id| self.machines.iter().any(|it| it.id == *id && !it.gone));
+            voters.len() >= 4 && voters.contains(&id) && all_run
+        }) && !self.machines.iter().any(ids)
     }
 
     fn transfer(&mut self, to: usize) {
@@ -207,7 +247,7 @@ impl World {
     /// Machines that were to be added and never were are switched off, and clients go elsewhere. One whose
     /// disk rotted is removed.
     pub(crate) fn clean_up(&mut self) {
-        if let Some(rotten) = self.machines.iter().find(|machine| machine.rotten && !machine.gone) {
+        if let Some(rotten) = self.machines.iter().find(|machine| machine.has_bad_disk()) {
             let id = rotten.id;
             self.change(&Change::Remove(id));
         }
@@ -217,7 +257,7 @@ impl World {
         let members: Vec<MemberId> = leader.replica.members().map(|(id, _)| id).collect();
         for index in 0..self.machines.len() {
             let machine = &mut self.machines[index];
-            if !machine.gone && !machine.rotten && !members.contains(&machine.id) {
+            if !machine.gone && !machine.has_bad_disk() && !members.contains(&machine.id) {
                 machine.gone = true;
                 self.crash(index);
             }
@@ -229,6 +269,7 @@ impl World {
         self.cut.clear();
         self.unreachable.clear();
         self.weather = CALM;
+        self.trap = None;
         for index in 0..self.machines.len() {
             let machine = &mut self.machines[index];
             machine.paused_until = 0;

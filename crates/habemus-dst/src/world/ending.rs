@@ -5,7 +5,11 @@ use habemus_store::Revision;
 use super::World;
 use crate::agenda::Due;
 use crate::client::Client;
+use crate::clock::Micros;
 use crate::history::Judge;
+
+/// How often it is looked at whether all is well.
+const LOOK_EVERY: Micros = 250_000;
 
 /// No disk ever holds more at the end: a snapshot and some segments.
 const MAX_DISK: usize = 2 << 20;
@@ -19,6 +23,28 @@ impl World {
             Client::Watch(watch) => watch.next.0,
         };
         self.people.iter().map(|person| how_far(&person.client)).collect()
+    }
+
+    /// Lets everything happen until `end`, or until all is well, if this is looked at now and then.
+    pub(crate) fn run_until_well(&mut self, end: Micros, is_well: impl Fn(&World) -> bool) {
+        while self.now < end && self.history.violation.is_none() {
+            self.run_until((self.now + LOOK_EVERY).min(end));
+            if is_well(self) {
+                return;
+            }
+        }
+    }
+
+    /// Whether every client has come further.
+    pub(crate) fn is_served_since(&self, before: &[u64]) -> bool {
+        before.iter().zip(self.progress()).all(|(before, now)| now > *before)
+    }
+
+    /// Whether nothing will happen any more, and everything is as it must be at the end.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let leader = self.leader().and_then(|leader| self.machines[leader].running.as_ref());
+        leader.is_some_and(|leader| leader.replica.store().session_count() == 0)
+            && self.violations_at_the_end(self.last_revision()).is_empty()
     }
 
     /// Everybody has come further.
@@ -39,6 +65,11 @@ impl World {
             self.people[client].wakes_at = at;
             self.agenda.plan(at, Due::Wake { client, at });
         }
+    }
+
+    /// The last revision that anybody has heard of.
+    pub(crate) fn last_revision(&self) -> Revision {
+        self.history.revised.keys().next_back().copied().unwrap_or(Revision(1))
     }
 
     /// What is not as it must be, when nothing happens any more and `last` was the last revision.

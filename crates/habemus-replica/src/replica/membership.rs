@@ -7,7 +7,7 @@ use super::{Pending, Replica};
 use crate::batch::RequestId;
 use crate::effect::{Effect, Unanswered};
 use crate::member::{self, Change, MemberId};
-use crate::wire::{Entry, PeerMessage};
+use crate::wire::{Entry, EntryKind, PeerMessage};
 
 impl Replica {
     /// A client of this member wants the membership changed.
@@ -58,9 +58,23 @@ impl Replica {
     fn hand_over(&mut self) {
         let own = self.settings.id;
         let voters = self.replicated.members.iter().filter(|(id, it)| **id != own && !it.learner);
-        let matched = |id: &MemberId| self.node.raft.prs().get(id.0).map_or(0, |progress| progress.matched);
-        if let Some(to) = voters.map(|(id, _)| *id).max_by_key(matched) {
+        let fitness = |id: &MemberId| self.node.raft.prs().get(id.0).map(|it| (it.recent_active, it.matched));
+        if let Some(to) = voters.map(|(id, _)| *id).max_by_key(fitness) {
             self.node.transfer_leader(to.0);
+        }
+    }
+
+    /// Whether an entry removes this member.
+    pub(super) fn is_own_removal(&self, entry: &Entry) -> bool {
+        entry.kind == EntryKind::Change
+            && entry.change().is_ok_and(|(_, change)| change == Change::Remove(self.settings.id))
+    }
+
+    /// Its own removal, which another one has proposed, may be committed while this member leads. Then nobody
+    /// else may know it, and again somebody else is to lead, who comes to know it.
+    pub(super) fn let_another_remove(&mut self) {
+        if self.role.leads && !self.held.is_empty() && self.node.raft.lead_transferee.is_none() {
+            self.hand_over();
         }
     }
 

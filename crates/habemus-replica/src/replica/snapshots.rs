@@ -20,6 +20,7 @@ impl Replica {
         self.clock.apply(self.replicated.store.now(), self.now);
         self.node.mut_store().restore(snapshot);
         self.bytes_since_snapshot = 0;
+        self.held.clear();
         self.effects.push(Effect::Restored);
     }
 

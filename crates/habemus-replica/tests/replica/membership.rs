@@ -149,6 +149,48 @@ fn whoever_was_told_that_the_other_of_two_is_removed_leads_alone_even_after_a_cr
 }
 
 #[test]
+fn a_leader_that_finds_its_own_removal_in_its_log_is_not_needed_when_anybody_says_that_it_is_gone() {
+    let mut removed = 0;
+    for seed in 0..60 {
+        let mut cluster = small(2, seed);
+        write(&mut cluster, 3);
+        let leader = cluster.leader().expect("nothing goes wrong here");
+        let other = MemberId(3 - leader.0);
+        let request = cluster.request(leader);
+        let asked = cluster.replica(leader).expect("it leads").change(request, &Change::Remove(leader));
+        asked.expect("it makes sense");
+        // The one that is to remove it dies, perhaps as it does so, and votes for it afterwards.
+        let moment = cluster.draw(80_000);
+        cluster.run_for(moment);
+        cluster.crash(other);
+        cluster.start(other);
+        let is_gone =
+            |replica: Option<&mut Replica>| replica.is_some_and(|it| it.removed().contains(&leader));
+        let mut knows = [false; 2];
+        for _ in 0..4_000 {
+            cluster.run_for(1_000);
+            knows = [leader, other].map(|id| is_gone(cluster.replica(id)));
+            if knows != [false; 2] {
+                break;
+            }
+        }
+        if knows == [false; 2] {
+            // It died before it had asked for that.
+            continue;
+        }
+        removed += 1;
+        let [_, knew] = knows;
+        cluster.crash(leader);
+        if !knew {
+            cluster.crash(other);
+            cluster.start(other);
+        }
+        cluster.run_until("the other leads alone", |cluster| cluster.leader() == Some(other));
+    }
+    assert!(removed > 20, "{removed}");
+}
+
+#[test]
 fn a_member_that_is_alone_leads_at_once_also_with_changes_to_apply() {
     let alone = MemberId(1);
     for seed in 0..10 {

@@ -45,7 +45,8 @@ pub(crate) struct Backup {
 The new cluster is another one: members of the old one are refused. Its
 revisions, and so its tokens, begin far beyond all that the old one can have
 given since the backup, and watchers of older revisions are told that these are
-forgotten. Sessions of the backup have their whole time again.
+forgotten. Sessions of the backup have their whole time again, but nobody is
+inside a lock or waits for one: others may have been since, with greater tokens.
 Stop the old cluster first: two clusters would both grant the same locks.
 Exit codes: 0 done, 1 not done, 2 bad input")]
 pub(crate) struct Restore {

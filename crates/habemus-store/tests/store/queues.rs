@@ -229,3 +229,31 @@ fn the_rule_of_who_is_inside_can_be_had_without_a_store() {
     assert_eq!(admitted([permits(2), permits(2), permits(2)]), 2);
     assert_eq!(admitted([permits(2), permits(3)]), 1);
 }
+
+#[test]
+fn whoever_stood_in_a_queue_when_a_backup_was_made_asks_anew_and_tokens_grow() {
+    let mut store = store_with(4);
+    let inside = entered(&store.apply(at(0), enter("lock", 1, Mode::Exclusive)));
+    store.apply(at(0), enter("lock", 2, Mode::Exclusive));
+    let kept = Put::new("kept", "x").of(SessionId(3));
+    store.apply(at(0), Command::Put(kept));
+    let backup = store.clone();
+    // What the old cluster does after the backup: two come and go.
+    store.apply(at(1), close(1));
+    store.apply(at(1), close(2));
+    let last = entered(&store.apply(at(1), enter("lock", 3, Mode::Exclusive)));
+
+    let mut restored = backup.restored(100);
+    assert!(restored.queue(b"lock").is_empty(), "nobody is let in with a token of then");
+    assert_eq!(refused(&mut restored, enter("lock", 1, Mode::Exclusive)), no_session(1));
+    assert_eq!(restored.sessions().collect::<Vec<_>>(), [SessionId(3), SessionId(4)]);
+    assert!(restored.get(b"kept").is_some());
+    let next = entered(&restored.apply(at(1), enter("lock", 4, Mode::Exclusive)));
+    assert!(next.granted && next.token > last.token && last.token > inside.token);
+    let read = Store::from_bytes(&restored.to_bytes()).expect("it was just written");
+    assert_eq!(read, restored);
+}
+
+fn no_session(id: i64) -> StoreError {
+    StoreError::SessionNotFound(SessionId(id))
+}

@@ -172,3 +172,22 @@ fn a_limit_leaves_out_and_says_so_and_counts_all() {
     let found = store.range(&late).expect("it makes sense");
     assert_eq!((found.keys.len(), found.more, found.count), (2, false, 3));
 }
+
+#[test]
+fn what_a_transaction_did_twice_to_a_key_is_told_alike_by_a_snapshot_when_nothing_before_is_known() {
+    let mut store = Store::new();
+    transact(&mut store, then(vec![put("a"), put("b")]));
+    let all = Operation::Delete(Delete { keys: KeyRange::From("a".into()) });
+    transact(&mut store, then(vec![put("b"), all]));
+    let last = store.revision();
+    done(store.apply(at(0), Command::Compact(last)));
+    let told = |store: &Store| store.since(last).expect("it is known").cloned().collect::<Vec<_>>();
+    assert_eq!(told(&store)[0].events.len(), 3);
+    let mut copy = Store::from_bytes(&store.to_bytes()).expect("it was written by a store");
+    assert_eq!(told(&copy), told(&store));
+    for store in [&mut store, &mut copy] {
+        transact(store, then(vec![put("c")]));
+        done(store.apply(at(0), Command::Compact(Revision(last.0 + 1))));
+    }
+    assert_eq!(copy, store, "what was forgotten is forgotten by both");
+}
