@@ -8,10 +8,10 @@ fn crates() -> impl Iterator<Item = File> {
     files("crates", "Cargo.toml").into_iter()
 }
 
-/// These, and what is not handed out: benchmarks, whose peers are no members, attacks, and what builds and
-/// tests the lab.
+/// These, and what is not handed out: benchmarks, whose peers are no members, an example, attacks, and what
+/// builds and tests the lab.
 fn members() -> impl Iterator<Item = File> {
-    let others = ["bench", "fuzz", "lab/build", "lab/tests"].into_iter();
+    let others = ["bench", "examples/in-the-workspace", "fuzz", "lab/build", "lab/tests"].into_iter();
     let others = others.flat_map(|directory| files(directory, "Cargo.toml"));
     crates().chain(others.filter(|file| !file.path.starts_with("bench/peers/")))
 }
