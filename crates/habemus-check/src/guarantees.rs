@@ -64,6 +64,17 @@ pub struct GuaranteeRow {
     pub properties: BTreeMap<String, Cell>,
 }
 
+impl GuaranteeRow {
+    /// Whether this is what is on record. Where a search was cut short, how many states it had come to by
+    /// then says nothing of the algorithm: it changes with the order in which they are taken, and so does the
+    /// depth.
+    pub fn is_as_recorded(&self, recorded: &GuaranteeRow) -> bool {
+        let without_extent = |row: &GuaranteeRow| GuaranteeRow { states: 0, depth: None, ..row.clone() };
+        let was_cut_short = !self.complete && !recorded.complete;
+        self == recorded || was_cut_short && without_extent(self) == without_extent(recorded)
+    }
+}
+
 /// What became of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -412,5 +423,29 @@ impl Cell {
             Cell::Open => "?".to_owned(),
             Cell::DoesNotApply => "–".to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_was_cut_short_may_have_come_to_other_states_and_to_no_other_verdict() {
+        let cut = |states, depth, cell| GuaranteeRow {
+            algorithm: "majority".to_owned(),
+            variant: None,
+            faults: "a crash".to_owned(),
+            complete: false,
+            states,
+            depth: Some(depth),
+            properties: BTreeMap::from([("E2".to_owned(), cell)]),
+        };
+        let recorded = cut(1_500_000, 12, Cell::Open);
+        assert!(cut(1_500_432, 13, Cell::Open).is_as_recorded(&recorded));
+        assert!(!cut(1_500_000, 12, Cell::Refuted(9)).is_as_recorded(&recorded));
+        let whole = |states| GuaranteeRow { complete: true, depth: None, ..cut(states, 0, Cell::Proved) };
+        assert!(whole(40).is_as_recorded(&whole(40)) && !whole(40).is_as_recorded(&whole(41)));
+        assert!(!whole(40).is_as_recorded(&recorded) && !recorded.is_as_recorded(&whole(40)));
     }
 }

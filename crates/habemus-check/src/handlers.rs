@@ -6,6 +6,7 @@
 //! handlers and number what comes of it.
 
 mod erased;
+mod ran;
 
 use std::cmp::Ordering;
 use std::time::Duration;

@@ -16,6 +16,7 @@ mod models;
 mod mutant;
 mod mutated;
 mod planted;
+mod promises;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,6 +30,7 @@ pub use model::Model;
 use models::models;
 pub use mutant::{Change, Mutant, Trigger};
 pub use planted::{ELSEWHERE, Planted, planted};
+pub use promises::{BrokenPromise, Rehearsal, rehearse};
 
 use crate::check::{Erase, ErasedSystem};
 use crate::error::CheckError;

@@ -60,7 +60,8 @@ pub struct Spill {
     /// Where they go. Files there have no name, where the system allows it, and are gone when the check ends.
     pub directory: PathBuf,
     /// How many bytes of states are kept in memory until they go there. The search itself needs memory as
-    /// well: with half of [`Setting::max_memory`] there is some for both.
+    /// well, and what is given back stays with the program: with a quarter of [`Setting::max_memory`] there
+    /// is some for all.
     pub after: u64,
 }
 

@@ -18,6 +18,10 @@ const MAX_BATCHED: usize = 512;
 /// time.
 const MIN_SPILLED: u64 = 32;
 
+/// Where states may go to disk, they do so when all but so small a part of the memory is in use: what is
+/// given back is used again, but it stays with the program, and so it must be given back before memory ends.
+const MARGIN: u64 = 8;
+
 /// How much of a state was expanded.
 enum Expanded {
     /// An ample set: the steps of one process.
@@ -38,6 +42,9 @@ pub(super) struct Explorer<'w> {
     first_shard: usize,
     states: Vec<u32>,
     successors: Successors,
+    /// The memory that was in use after room was made: as long as no more is, what was given back is not used
+    /// up again.
+    settled: u64,
     /// Broken properties: which, and in which state.
     pub(super) found: Vec<(usize, Vec<u32>)>,
     pub(super) counts: Counts,
@@ -64,6 +71,7 @@ impl<'w> Explorer<'w> {
             first_shard,
             states: Vec::new(),
             successors: Successors::default(),
+            settled: 0,
             found: Vec::new(),
             counts: Counts::default(),
             is_last: false,
@@ -224,28 +232,32 @@ impl<'w> Explorer<'w> {
         if look && setting.spill.as_ref().is_some_and(|spill| self.visited.bytes() >= spill.after) {
             self.visited.spill();
         }
-        if look && setting.max_memory.is_some_and(|max| memory(self.visited) >= max && !self.make_room(max)) {
+        if look && setting.max_memory.is_some_and(|max| !self.has_room(max)) {
             return Some(Stop::Memory);
         }
         None
     }
 
-    /// Where states may go to disk: lets all of them go there, though they take less than was allowed them,
-    /// and then forgets what can be worked out again. Says whether less than `max` bytes are in use then.
-    fn make_room(&mut self, max: u64) -> bool {
+    /// Whether less than `max` bytes are in use. Where states may go to disk, room is made before: all of
+    /// them go there, though they take less than was allowed them; if they take next to nothing, what can be
+    /// worked out again is forgotten.
+    fn has_room(&mut self, max: u64) -> bool {
+        let in_use = memory(self.visited);
         if self.world.setting.spill.is_none() {
-            return false;
+            return in_use < max;
+        }
+        if in_use <= self.settled.max(max - max / MARGIN) {
+            return true;
         }
         if self.visited.bytes() >= max / MIN_SPILLED {
             self.visited.spill();
-            if memory(self.visited) < max {
-                return true;
-            }
+        } else {
+            let Worker { search, reached, .. } = self.worker;
+            self.worker = Worker::new(self.world, search);
+            self.worker.reached = reached;
         }
-        let Worker { search, reached, .. } = self.worker;
-        self.worker = Worker::new(self.world, search);
-        self.worker.reached = reached;
-        memory(self.visited) < max
+        self.settled = memory(self.visited);
+        self.settled < max
     }
 }
 

@@ -99,6 +99,18 @@ pub const CASES: &[Case] = &[
     },
     Case {
         algorithm: "coordinator",
+        name: "n = 2, fenced, 2 entries each, a crash and recovery",
+        ids: &[1, 2],
+        detector: None,
+        options: FENCED,
+        flags: " --entries 2 --crashes 1 --recoveries 1",
+        change: |setting| {
+            setting.entries = 2;
+            (setting.budget.crashes, setting.budget.recoveries) = (1, 1);
+        },
+    },
+    Case {
+        algorithm: "coordinator",
         name: "a timeout of 20 ms, late clients",
         ids: &[1, 2, 3],
         detector: None,

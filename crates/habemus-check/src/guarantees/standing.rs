@@ -1,9 +1,10 @@
 //! How what was found of a property stands to what the algorithm claims of it.
 
 use habemus::Process;
-use habemus::catalogue::{Circumstances, Claim, Contract, Setup, Visitor, build};
+use habemus::catalogue::{Circumstances, Claim, Contract, Request, Setup, Visitor, build, entry};
 
 use super::{Cell, GuaranteeRow, Model, models};
+use crate::setting::Setting;
 
 /// What a cell of the table says, beside what the algorithm claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +60,16 @@ pub struct RowContract {
 }
 
 impl RowContract {
+    /// What such a system promises under these circumstances; `None` if there can be no such system.
+    pub(crate) fn of(request: &Request<'_>, setting: &Setting) -> Option<Self> {
+        let entry = entry(request.algorithm).ok()?;
+        let contract = build(request).and_then(|chosen| chosen.accept(AskContract)).ok()?;
+        let circumstances = setting.circumstances(entry.problem, request.ids.len());
+        let chosen = request.options.get("variant").map(String::as_str);
+        let usual = entry.variants().first().map(|variant| variant.name);
+        Some(RowContract { contract, circumstances, is_variant: chosen.is_some() && chosen != usual })
+    }
+
     /// What is claimed of a property.
     pub fn claim(&self, property: &str) -> Claim {
         if self.is_variant {
@@ -96,11 +107,6 @@ impl Visitor for AskContract {
 impl Model {
     /// What its system promises; `None` if the algorithm cannot be under such circumstances.
     pub fn contract(&self) -> Option<RowContract> {
-        let options = self.named_options();
-        let contract = build(&self.request(&options)).and_then(|chosen| chosen.accept(AskContract)).ok()?;
-        let circumstances = self.setting().circumstances(self.entry.problem, self.ids().len());
-        let chosen = options.get("variant").map(String::as_str);
-        let usual = self.entry.variants().first().map(|variant| variant.name);
-        Some(RowContract { contract, circumstances, is_variant: chosen.is_some() && chosen != usual })
+        RowContract::of(&self.request(&self.named_options()), &self.setting())
     }
 }

@@ -1,8 +1,9 @@
 //! The one part of the checker that is compiled for each algorithm.
 
-use std::cmp::Ordering;
+use std::cmp;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use habemus::catalogue::Setup;
@@ -13,6 +14,7 @@ use habemus::term::{self, Sort, Term};
 use habemus::{Address, Context, Message, Problem, Process, Step, System, Topology};
 use smallvec::SmallVec;
 
+use super::ran::Ran;
 use super::{Described, Effect, Event, Handled, Handlers, Interchange, Never, Part, Storage, TermPart};
 use crate::branch::Branch;
 use crate::intern::Interner;
@@ -30,20 +32,7 @@ pub(crate) struct Erased<P: Process> {
     messages: Interner<P::Message>,
     timers: Interner<P::Timer>,
     stored: Interner<P::Stable>,
-    ran: Mutex<Ran>,
-}
-
-/// What has run, as far as somebody might miss it.
-#[derive(Debug, Default)]
-struct Ran {
-    /// The kinds of the messages that were sent, and of those that were delivered.
-    sent: BTreeSet<&'static str>,
-    delivered: BTreeSet<&'static str>,
-    /// The timers that were set, and those that ran out.
-    set: BTreeSet<u32>,
-    timers: BTreeSet<u32>,
-    command: bool,
-    suspicion: bool,
+    ran: Ran,
 }
 
 impl<P: Process> Erased<P> {
@@ -57,37 +46,42 @@ impl<P: Process> Erased<P> {
             messages: Interner::new(),
             timers: Interner::new(),
             stored: Interner::new(),
-            ran: Mutex::default(),
+            ran: Ran::default(),
         }
     }
 
     /// Takes note of an event and of what came of it.
     fn note(&self, event: Event, effects: &[Effect]) {
-        let mut ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
+        let all_kinds = P::Message::kinds();
+        let kind_of = |message: u32| self.messages.value(message).kind();
         match event {
             Event::Start(_) => {}
             Event::Message { message, .. } => {
-                ran.delivered.insert(self.messages.value(message).kind());
+                let kind = kind_of(message);
+                match all_kinds.iter().position(|known| *known == kind) {
+                    Some(index) => self.ran.delivered.note(index as u32),
+                    None => _ = self.kinds().1.insert(kind),
+                }
             }
-            Event::Timer { timer, .. } => {
-                ran.timers.insert(timer);
-            }
-            Event::Command { .. } => ran.command = true,
-            Event::Suspicion { .. } => ran.suspicion = true,
+            Event::Timer { timer, .. } => self.ran.timers.note(timer),
+            Event::Command { .. } => self.ran.command.store(true, Ordering::Relaxed),
+            Event::Suspicion { .. } => self.ran.suspicion.store(true, Ordering::Relaxed),
         }
-        let has_kinds = !P::Message::kinds().is_empty();
         for effect in effects {
             match *effect {
                 // Where all kinds are known, it is of no interest which were sent.
-                Effect::Send { message, .. } if !has_kinds => {
-                    ran.sent.insert(self.messages.value(message).kind());
+                Effect::Send { message, .. } if all_kinds.is_empty() => {
+                    self.kinds().0.insert(kind_of(message));
                 }
-                Effect::SetTimer { timer, .. } => {
-                    ran.set.insert(timer);
-                }
+                Effect::SetTimer { timer, .. } => self.ran.set.note(timer),
                 _ => {}
             }
         }
+    }
+
+    /// The kinds that were sent and delivered, where not all are known.
+    fn kinds(&self) -> MutexGuard<'_, (BTreeSet<&'static str>, BTreeSet<&'static str>)> {
+        self.ran.kinds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn run(&self, at: Address, event: Event, now: Duration, branch: &mut Branch) -> (P, Step<P>) {
@@ -256,22 +250,25 @@ impl<P: Process> Handlers for Erased<P> {
     }
 
     fn never(&self) -> Vec<Never> {
-        let ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
-        let kinds: BTreeSet<&'static str> = P::Message::kinds().iter().copied().collect();
-        let kinds = kinds.union(&ran.sent).filter(|kind| !ran.delivered.contains(**kind));
-        let names = |timers: &BTreeSet<u32>| -> BTreeSet<String> {
+        let all_kinds = P::Message::kinds();
+        let (sent, mut delivered) = self.kinds().clone();
+        delivered.extend(self.ran.delivered.all().into_iter().map(|index| all_kinds[index as usize]));
+        let kinds: BTreeSet<&'static str> = all_kinds.iter().copied().collect();
+        let kinds = kinds.union(&sent).filter(|kind| !delivered.contains(**kind));
+        let names = |timers: BTreeSet<u32>| -> BTreeSet<String> {
             timers.iter().map(|&timer| variant(&format!("{:?}", self.timers.value(timer)))).collect()
         };
-        let (set, timers) = (names(&ran.set), names(&ran.timers));
+        let (set, timers) = (names(self.ran.set.all()), names(self.ran.timers.all()));
         let timers = set.difference(&timers).cloned();
+        let ran = |handler: &AtomicBool| handler.load(Ordering::Relaxed);
         let mut never: Vec<Never> = kinds.map(|&kind| Never::Message(kind)).collect();
         never.extend(timers.map(Never::Timer));
-        never.extend((!ran.command).then_some(Never::Command));
-        never.extend((!ran.suspicion).then_some(Never::Suspicion));
+        never.extend((!ran(&self.ran.command)).then_some(Never::Command));
+        never.extend((!ran(&self.ran.suspicion)).then_some(Never::Suspicion));
         never
     }
 
-    fn compare_timers(&self, one: u32, other: u32) -> Ordering {
+    fn compare_timers(&self, one: u32, other: u32) -> cmp::Ordering {
         self.timers.value(one).cmp(self.timers.value(other))
     }
 

@@ -86,6 +86,35 @@ pub(super) fn models(entry: &'static Entry) -> Vec<Model> {
     models
 }
 
+/// What may go wrong together with something else: what one leaves behind may be what the other needs.
+const PAIRED: [Fault; 6] = [
+    Fault::WrongTimeouts,
+    Fault::Crash,
+    Fault::CrashAndRecovery,
+    Fault::Loss,
+    Fault::FalseSuspicion,
+    Fault::Partition,
+];
+
+/// Two different faults among three processes, of which two begin, or all.
+pub(super) fn pairs(entry: &'static Entry) -> Vec<Model> {
+    let mut models = Vec::new();
+    for (index, one) in PAIRED.into_iter().enumerate() {
+        for other in PAIRED.into_iter().skip(index + 1) {
+            // Whoever begins alone may be cut off and crash, and then nobody knows that it was asked.
+            for starters in [0..2, 0..3] {
+                let asking: Vec<Address> = starters.map(Address).collect();
+                let mut model = small(entry, one, 3, &asking, Timers::MessagesFirst);
+                other.allow(&mut model.setting);
+                model.setting.budget.wrong_timeouts = model.setting.budget.wrong_timeouts.min(1);
+                model.name = format!("n = 3, {} begin, {} and {}", asking.len(), one.name(), other.name());
+                models.push(model);
+            }
+        }
+    }
+    models
+}
+
 fn small(entry: &Entry, fault: Fault, processes: u64, asking: &[Address], timers: Timers) -> Model {
     let mut small = model(entry.name, processes);
     small.name = format!("n = {processes}, {} begin, {}", asking.len(), fault.name());

@@ -1,6 +1,6 @@
 //! States on disk make no difference to what is found.
 
-use habemus_check::{CheckError, DeliveryOrder, Setting, Spill, Timers};
+use habemus_check::{CheckError, CheckReport, DeliveryOrder, Extent, Setting, Spill, Timers};
 
 use crate::help::{Model, model};
 
@@ -46,6 +46,22 @@ fn states_on_disk_make_no_difference_to_counts_verdicts_and_counterexamples() {
             assert_eq!(told(&on_disk(&model)), told(&model), "{} on {threads}", model.algorithm);
         }
     }
+}
+
+/// Much fewer than all states have room in memory, and all of them are found all the same.
+#[test]
+fn four_times_as_many_states_as_fit_into_memory_are_counted_to_the_last() {
+    let model = model("ricart-agrawala", 3).option("variant", "bare-replies").with(|setting| {
+        (setting.entries, setting.order) = (2, DeliveryOrder::Any);
+        (setting.reduction, setting.symmetry) = (false, false);
+    });
+    let in_memory = model.run();
+    let (directory, after) = (std::env::temp_dir(), in_memory.bytes / 4);
+    let on_disk = model.with(|setting| setting.spill = Some(Spill { directory, after })).run();
+    let told = |report: &CheckReport| (report.states, report.transitions, report.depth, report.extent);
+    assert_eq!(told(&on_disk), told(&in_memory));
+    assert_eq!(on_disk.extent, Extent::Complete);
+    assert!(on_disk.bytes * 2 < in_memory.bytes, "{} {}", on_disk.bytes, in_memory.bytes);
 }
 
 #[test]

@@ -125,8 +125,8 @@ pub(crate) struct Check {
     /// Stop when the program takes so much memory: 8G, 500M [default: four fifths of what is free].
     #[arg(long, value_name = "SIZE", help_heading = "Exploration")]
     memory: Option<String>,
-    /// Let states go to files in this directory when half of the memory is full, instead of stopping; it
-    /// takes longer.
+    /// Let states go to files in this directory when a quarter of the memory is full, instead of
+    /// stopping; it takes longer.
     #[arg(long, value_name = "DIR", help_heading = "Exploration")]
     spill: Option<PathBuf>,
     /// Stop after so many steps from the beginning.
@@ -316,7 +316,7 @@ impl Check {
                 return Err(CliError::new(format!("--spill: {} is not a directory", directory.display())));
             }
             (Some(directory), Some(memory)) => {
-                Some(Spill { directory: directory.clone(), after: memory / 2 })
+                Some(Spill { directory: directory.clone(), after: memory / 4 })
             }
             (Some(_), None) => return Err(CliError::new("--spill: say with --memory how much is too much")),
         };

@@ -56,7 +56,11 @@ impl Guarantees {
                 self.publish(&rows, &different)?;
                 return Ok(Outcome::Incomplete);
             }
-            if recorded.iter().find(|old| model.is_of(old)) != row.as_ref() {
+            let is_same = match (recorded.iter().find(|old| model.is_of(old)), &row) {
+                (Some(old), Some(row)) => row.is_as_recorded(old),
+                (old, row) => old.is_none() && row.is_none(),
+            };
+            if !is_same {
                 different.push(format!("{}, faults: {}", model.entry.name, model.faults()));
             }
             rows.extend(row);
