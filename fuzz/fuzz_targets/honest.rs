@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use habemus_fuzz::{clients, decoder, disks, files, members};
+use habemus_fuzz::{clients, decoder, disks, files, frames, members, settings};
 
 fn main() -> std::io::Result<()> {
     let root = PathBuf::from(std::env::args_os().nth(1).unwrap_or_else(|| "corpus".into()));
@@ -12,7 +12,9 @@ fn main() -> std::io::Result<()> {
         ("decoder", decoder::examples()),
         ("disks", disks::examples()),
         ("files", files::examples()),
+        ("frames", frames::examples()),
         ("members", members::examples()),
+        ("settings", settings::examples()),
     ];
     for (name, examples) in targets {
         fs::create_dir_all(root.join(name))?;
