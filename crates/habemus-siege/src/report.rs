@@ -143,11 +143,14 @@ fn write_all(text: &mut String, sieges: &[Siege], flags: &Flags, picture: Option
         let cell = |all: &BTreeMap<&str, Vec<u64>>| match all.get(kind) {
             Some(all) => {
                 let worst = all.last().copied().unwrap_or_default();
-                let (half, most) = (ms(quantile(all, 50)), ms(quantile(all, 99)));
-                // Of a few the ninety-ninth is the worst.
-                let most =
-                    if all.len() >= 100 { format!("99 of 100 within {most}, ") } else { String::new() };
-                format!("{}×: {half}, {most}{}", all.len(), ms(worst))
+                let half = ms(quantile(all, 50));
+                // Of a few, the ninety-ninth is the worst.
+                let many = if all.len() < 100 {
+                    String::new()
+                } else {
+                    format!("99 of 100 within {}, ", ms(quantile(all, 99)))
+                };
+                format!("{}×: {half}, {many}{}", all.len(), ms(worst))
             }
             None => "–".to_owned(),
         };
