@@ -73,6 +73,17 @@ pub(crate) fn put(key: &'static str) -> Command {
     Command::Put(Put { key: Bytes::from_static(key.as_bytes()), value, session: Given::New(None) })
 }
 
+/// The messages of a story, for whoever hears them otherwise than this replica does.
+pub(crate) fn told(story: &[u8]) -> Vec<PeerMessage> {
+    let (mut rest, mut all) = (&story[1..], Vec::new());
+    while let [low, high, more @ ..] = rest {
+        let (message, more) = more.split_at(usize::from(u16::from_le_bytes([*low, *high])));
+        all.push(postcard::from_bytes(message).expect("honest members say what makes sense"));
+        rest = more;
+    }
+    all
+}
+
 /// What the second of two honest members says, once as the one that follows and once as the one that leads.
 pub fn examples() -> Vec<Vec<u8>> {
     [HONEST, LIAR]

@@ -1,7 +1,7 @@
 //! What honest ones say, changed by chance: whoever hears it survives. HABEMUS_FUZZ says how many changed
 //! inputs each target gets, 2,000 if it says nothing.
 
-use habemus_fuzz::{clients, decoder, disks, files, members};
+use habemus_fuzz::{clients, decoder, disks, files, frames, members, settings};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
@@ -84,6 +84,16 @@ fn the_service_survives_whatever_its_clients_say() {
 #[test]
 fn a_member_survives_whatever_another_says() {
     attack(members::attack, &members::examples());
+}
+
+#[test]
+fn the_door_of_the_members_survives_whatever_comes_in_frames() {
+    attack(frames::attack, &frames::examples());
+}
+
+#[test]
+fn whatever_a_member_is_told_at_its_start_is_taken_or_refused() {
+    attack(settings::attack, &settings::examples());
 }
 
 #[test]

@@ -96,6 +96,8 @@ impl Replica {
         };
         recovered.check()?;
         let applied = recovered.snapshot.as_ref().map_or(0, |snapshot| snapshot.index);
+        // However short its lives are, its log does not grow for ever.
+        let bytes_since_snapshot = recovered.entries.iter().map(Entry::bytes).sum();
         let config = Config {
             id: settings.id.0,
             election_tick: settings.min_election_ticks,
@@ -136,7 +138,7 @@ impl Replica {
             offered_at: 0,
             is_offering: false,
             looked_at: None,
-            bytes_since_snapshot: 0,
+            bytes_since_snapshot,
             tick_is_proposed: false,
             stands: false,
             leaving: None,

@@ -188,6 +188,14 @@ impl Config {
     /// Everything that makes no sense, a line for each, with what to write instead.
     pub(crate) fn new(given: Arguments) -> Result<Config, String> {
         let file = given.config.as_deref().map_or(Ok(Arguments::default()), habemus_settings::read)?;
+        Config::of(given, file)
+    }
+
+    /// What this member was told by options or the environment, and else by a file.
+    ///
+    /// # Errors
+    /// As [`Config::new`].
+    pub(crate) fn of(given: Arguments, file: Arguments) -> Result<Config, String> {
         let name = given.name.or(file.name);
         let listen = given.listen.or(file.listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 2379)));
         let mut wrong = Vec::new();

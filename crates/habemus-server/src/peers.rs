@@ -10,11 +10,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_util::{SinkExt, StreamExt};
 use habemus_journal::Extent;
 use habemus_replica::{Member, MemberId, PeerMessage};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
@@ -26,6 +25,7 @@ use tokio_util::either::Either;
 use crate::admin::Account;
 use crate::endpoint::Endpoint;
 use crate::engine::{Input, View};
+use crate::form::{self, Form};
 use crate::handle::{Freshness, Handle};
 use crate::others::{BadDisk, Known, Life, Others};
 use crate::parts::{MAX_FRAME, Receiving, Sending};
@@ -48,9 +48,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// So often a member says how far everybody's journal goes, if any of them goes further than before.
 const NEWS: Duration = Duration::from_secs(1);
 
-/// The form of what members say; whoever changes the form changes this number.
-const FORM: u32 = 3;
-
 type Stream = Either<TcpStream, TlsStream<TcpStream>>;
 type Connection = Framed<Stream, LengthDelimitedCodec>;
 
@@ -59,7 +56,7 @@ pub(crate) type Keeper = Option<Arc<Tls>>;
 
 /// What a connection begins with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Opening {
+pub(crate) enum Opening {
     /// Messages of this member follow. Answered by `Welcome` or `Refused`.
     Hello { form: u32, cluster: u64, from: MemberId, to: MemberId, life: Life },
     /// "I was added to your cluster, and hear the others at this address: who am I?" Answered by `YouAre` or
@@ -81,7 +78,7 @@ enum Reply {
 
 /// What follows a welcome.
 #[derive(Debug, Serialize, Deserialize)]
-enum Saying {
+pub(crate) enum Saying {
     /// For the other's replica.
     Message(PeerMessage),
     /// What the sender knows of everybody's disk, its own included.
@@ -238,11 +235,16 @@ impl Peers {
     }
 }
 
-fn framed(stream: Stream) -> Connection {
-    LengthDelimitedCodec::builder().max_frame_length(MAX_OPENING).new_framed(stream)
+/// How frames are told apart, while nobody has said who it is.
+pub(crate) fn codec() -> LengthDelimitedCodec {
+    LengthDelimitedCodec::builder().max_frame_length(MAX_OPENING).new_codec()
 }
 
-fn encode(value: &impl Serialize) -> Bytes {
+fn framed(stream: Stream) -> Connection {
+    Framed::new(stream, codec())
+}
+
+pub(crate) fn encode(value: &impl Serialize) -> Bytes {
     postcard::to_extend(value, Vec::new()).expect("memory takes whatever is written").into()
 }
 
@@ -251,9 +253,8 @@ async fn send(connection: &mut Connection, value: &impl Serialize) -> Option<()>
 }
 
 /// The next thing that somebody says, who does not take long.
-async fn receive<T: DeserializeOwned>(connection: &mut Connection) -> Option<T> {
-    let frame = tokio::time::timeout(PATIENCE, connection.next()).await.ok()??.ok()?;
-    postcard::from_bytes(&frame).ok()
+async fn receive(connection: &mut Connection) -> Option<BytesMut> {
+    tokio::time::timeout(PATIENCE, connection.next()).await.ok()??.ok()
 }
 
 /// Without it small messages wait for others; if it cannot be had, they do.
@@ -283,7 +284,7 @@ async fn open(address: &str, tls: &Keeper, opening: &Opening) -> Option<(Connect
     };
     let mut connection = framed(stream);
     send(&mut connection, opening).await?;
-    let reply = receive(&mut connection).await?;
+    let reply = postcard::from_bytes(&receive(&mut connection).await?).ok()?;
     connection.codec_mut().set_max_frame_length(MAX_FRAME);
     Some((connection, reply))
 }
@@ -298,15 +299,23 @@ async fn speak(
     fatal: mpsc::Sender<End>,
 ) {
     let Face { cluster, me, life } = disks.face;
-    let hello = Opening::Hello { form: FORM, cluster, from: me, to, life };
-    let mut told = None;
+    let (mut told, mut form) = (None, Form::Present);
     loop {
+        let hello = Opening::Hello { form: form.number(), cluster, from: me, to, life };
         match open(&address, &tls, &hello).await {
             Some((connection, Reply::Welcome)) => {
                 told = None;
-                if deliver(connection, &mut messages, &disks).await.is_none() {
+                if deliver(connection, &mut messages, &disks, form).await.is_none() {
                     return;
                 }
+                // Whoever comes back may have been upgraded.
+                form = Form::Present;
+            }
+            Some((_, Reply::Refused(Refusal::Form(number))))
+                if form == Form::Present && number == Form::Before.number() =>
+            {
+                form = Form::Before;
+                continue;
             }
             Some((_, Reply::Refused(why))) if why.is_final() => {
                 let end = match why {
@@ -337,6 +346,7 @@ async fn deliver(
     mut connection: Connection,
     messages: &mut mpsc::Receiver<PeerMessage>,
     disks: &Told,
+    form: Form,
 ) -> Option<()> {
     let mut batch = Vec::new();
     let mut sending = Sending::default();
@@ -346,7 +356,7 @@ async fn deliver(
     loop {
         let count = tokio::select! {
             biased;
-            _ = news.tick() => {
+            _ = news.tick(), if form == Form::Present => {
                 let now = disks.disks();
                 if now != said {
                     said.clone_from(&now);
@@ -374,7 +384,7 @@ async fn deliver(
         }
         for message in batch.drain(..) {
             let is_snapshot = message.is_snapshot();
-            let bytes = encode(&Saying::Message(message));
+            let bytes = form.say(message);
             if is_snapshot {
                 sending.wait(bytes);
                 continue;
@@ -427,32 +437,32 @@ impl Ear {
     /// Finds out who has come, and lets members in.
     async fn greet(self: Arc<Ear>, stream: TcpStream) -> Option<()> {
         let mut connection = framed(tokio::time::timeout(PATIENCE, self.admit(stream)).await.ok()??);
-        let opening: Opening = receive(&mut connection).await?;
+        let opening = form::opening(&receive(&mut connection).await?)?;
         let (from, reply) = match opening {
             Opening::WhoAmI { address } => (None, self.find(address).await?),
             Opening::HowAreYou { cluster, to } => (None, self.tell_of_itself(cluster, to).await?),
             Opening::Hello { form, cluster, from, to, life } => {
                 let refused = self.look_at(form, cluster, from, to, life);
-                (Some(from), refused.map_or(Reply::Welcome, Reply::Refused))
+                (Form::of(form).map(|form| (from, form)), refused.map_or(Reply::Welcome, Reply::Refused))
             }
         };
         send(&mut connection, &reply).await?;
-        let from = from.filter(|_| reply == Reply::Welcome)?;
+        let (from, form) = from.filter(|_| reply == Reply::Welcome)?;
         connection.codec_mut().set_max_frame_length(MAX_FRAME);
-        drop(tokio::spawn(self.hear(from, connection)));
+        drop(tokio::spawn(self.hear(from, form, connection)));
         Some(())
     }
 
     /// Takes what a member says until the connection ends.
-    async fn hear(self: Arc<Ear>, from: MemberId, connection: Connection) -> Option<()> {
-        let over = self.take(from, connection).await;
+    async fn hear(self: Arc<Ear>, from: MemberId, form: Form, connection: Connection) -> Option<()> {
+        let over = self.take(from, form, connection).await;
         self.handle.tell(Input::Gone(from)).await.ok()?;
         over
     }
 
     /// Takes what a member says who was let in, until it is removed: it may not have heard of that, and is
     /// told when it connects again.
-    async fn take(self: &Arc<Ear>, from: MemberId, mut connection: Connection) -> Option<()> {
+    async fn take(self: &Arc<Ear>, from: MemberId, form: Form, mut connection: Connection) -> Option<()> {
         let mut receiving = Receiving::default();
         let mut removed = self.removed.clone();
         let mut dismissed = pin!(removed.wait_for(|removed| removed.contains(&from)));
@@ -462,7 +472,7 @@ impl Ear {
                 _ = &mut dismissed => return None,
             };
             let Some(message) = receiving.take(frame.freeze()).ok()? else { continue };
-            match postcard::from_bytes(&message).ok()? {
+            match form.hear(&message)? {
                 Saying::Message(message) => self.handle.tell(Input::Peer(from, message)).await.ok()?,
                 Saying::Disks(disks) => {
                     let ear = Arc::clone(self);
@@ -488,8 +498,8 @@ impl Ear {
 
     /// Why somebody is not let in, if it is not.
     fn look_at(&self, form: u32, cluster: u64, from: MemberId, to: MemberId, life: Life) -> Option<Refusal> {
-        if form != FORM {
-            return Some(Refusal::Form(FORM));
+        if Form::of(form).is_none() {
+            return Some(Refusal::Form(Form::Present.number()));
         }
         if cluster != self.cluster {
             return Some(Refusal::Cluster(self.cluster));

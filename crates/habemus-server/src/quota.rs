@@ -58,7 +58,7 @@ impl Quota {
     }
 
     fn too_long(&self, store: &Store) -> Option<Revision> {
-        let much = self.history + self.history / 8 + 1;
+        let much = self.history.saturating_add(self.history / 8 + 1);
         let revision = Revision(store.revision().0.saturating_sub(self.history as u64));
         (store.remembered() > much).then_some(revision)
     }
@@ -71,12 +71,13 @@ pub(crate) struct Ages(VecDeque<(Duration, Revision)>);
 impl Ages {
     /// The latest revision that is known to be as old as that, at a time when there is `revision`.
     fn older(&mut self, age: Duration, now: Duration, revision: Revision) -> Option<Revision> {
-        let is_new = self.0.back().is_none_or(|(at, last)| *last < revision && now >= *at + age / 16);
+        let is_past = |at: Duration, age| now >= at.saturating_add(age);
+        let is_new = self.0.back().is_none_or(|(at, last)| *last < revision && is_past(*at, age / 16));
         if is_new {
             self.0.push_back((now, revision));
         }
         let mut old = None;
-        while let Some((_, revision)) = self.0.pop_front_if(|(at, _)| now >= *at + age) {
+        while let Some((_, revision)) = self.0.pop_front_if(|(at, _)| is_past(*at, age)) {
             old = Some(revision);
         }
         old
@@ -126,6 +127,19 @@ mod tests {
         assert_eq!(forget(&store), Some(Revision(4)));
         store.apply(ClusterTime::default(), Command::Compact(Revision(4)));
         assert_eq!(forget(&store), None);
+    }
+
+    #[test]
+    fn whoever_wants_all_of_history_may_say_so_by_the_largest_numbers() {
+        let (mut store, mut ages) = (Store::new(), Ages::default());
+        let age = Some(Duration::from_secs(u64::MAX));
+        let quota = Quota { bytes: usize::MAX, history: usize::MAX, age };
+        for second in 1..5 {
+            let put = Command::Put(Put::new("key", "value"));
+            assert!(quota.check(&store, &put).is_ok());
+            store.apply(ClusterTime::default(), put);
+            assert_eq!(quota.forget(&store, &mut ages, Duration::from_secs(second)), None);
+        }
     }
 
     #[test]

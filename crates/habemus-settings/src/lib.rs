@@ -17,7 +17,10 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
 }
 
 /// Reads the text of a file; its name is for messages.
-fn understand<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, String> {
+///
+/// # Errors
+/// As [`read`].
+pub fn understand<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|first| {
         let mut wrong = wrong_with::<T>(text);
         if wrong.is_empty() {

@@ -7,9 +7,10 @@ use rand_pcg::rand_core::Rng;
 use rustix::process::Signal;
 
 use crate::cluster::Cluster;
+use crate::interrupt::Interrupt;
 use crate::network::Namespaces;
 use crate::record::{Fault, Record};
-use crate::{Flags, Outcome, disks, operators};
+use crate::{Flags, Outcome, disks, kills, operators};
 
 /// What can be done to the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,16 +145,21 @@ impl Attack {
 }
 
 /// Attacks until the time is over, or so many were killed.
-pub(crate) async fn run(cluster: &mut Cluster, record: &Record, flags: &Flags) -> Outcome<()> {
+pub(crate) async fn run(
+    cluster: &mut Cluster,
+    record: &Record,
+    flags: &Flags,
+    interrupt: &Interrupt,
+) -> Outcome<()> {
     let mut random = Pcg32::new(flags.seed, 0xa77ac);
     // Something to compare with.
     tokio::time::sleep(Duration::from_secs(2)).await;
     if let Some(kills) = flags.kills {
-        return kill(cluster, record, kills, &mut random).await;
+        return kills::kill(cluster, record, kills, &mut random, interrupt).await;
     }
     let end = Instant::now() + Duration::from_secs(flags.seconds);
     for attack in Attack::ALL.into_iter().cycle() {
-        if Instant::now() >= end {
+        if Instant::now() >= end || interrupt.is_heard() {
             break;
         }
         if !attack.is_possible(cluster, flags) {
@@ -165,32 +171,6 @@ pub(crate) async fn run(cluster: &mut Cluster, record: &Record, flags: &Flags) -
             .note(|parts| parts.faults.push(Fault { what, kind: attack.kind(), from, until: record.now() }));
         cluster.recover().await?;
         tokio::time::sleep(Duration::from_millis(1500)).await;
-    }
-    Ok(())
-}
-
-/// Kills members at random, and starts them again at once.
-async fn kill(cluster: &mut Cluster, record: &Record, kills: u64, random: &mut Pcg32) -> Outcome<()> {
-    let mut shown = Instant::now();
-    for number in 0..kills {
-        let index = random.next_u32() as usize % cluster.members.len();
-        let from = record.now();
-        cluster.kill(index).await?;
-        cluster.launch(index)?;
-        // Many are killed while they start, also the majority of them at once; some while they work.
-        let wait = u64::from(random.next_u32() % 100);
-        tokio::time::sleep(Duration::from_millis(wait)).await;
-        let fault = Fault { what: format!("kill -9 of m{index}"), kind: "kill -9", from, until: from };
-        record.note(|parts| parts.faults.push(fault));
-        // Now and then all are back before the next one goes: else nothing would be written that could be
-        // lost.
-        if number.is_multiple_of(4) {
-            cluster.recover().await?;
-        }
-        if shown.elapsed() > Duration::from_secs(30) {
-            shown = Instant::now();
-            eprintln!("{number} of {kills} kills");
-        }
     }
     Ok(())
 }

@@ -29,6 +29,23 @@ const KEYS: u32 = 4;
 /// A call that takes longer is given up: nobody knows what becomes of it.
 const PATIENCE: Duration = Duration::from_millis(1000);
 
+/// How much clients do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// Next to no rest.
+    Quick,
+    /// Ten times the rest, so that what must be judged in the end does not fill the memory.
+    Slow,
+}
+
+impl Pace {
+    /// Waits for so long, or longer.
+    pub(crate) async fn rest(self, millis: u64) {
+        let times = if self == Pace::Slow { 10 } else { 1 };
+        tokio::time::sleep(Duration::from_millis(millis * times)).await;
+    }
+}
+
 /// All clients, while they are at work.
 pub(crate) struct Workers {
     tasks: Vec<JoinHandle<()>>,
@@ -47,17 +64,17 @@ impl Workers {
 }
 
 /// Lets all clients begin.
-pub(crate) fn start(cluster: &Cluster, record: &Arc<Record>) -> Outcome<Workers> {
+pub(crate) fn start(cluster: &Cluster, record: &Arc<Record>, pace: Pace) -> Outcome<Workers> {
     let mut tasks = Vec::new();
     for client in 0..KEY_CLIENTS {
-        let worker = KeyWorker::new(cluster, record, client)?;
+        let worker = KeyWorker::new(cluster, record, client, pace)?;
         tasks.push(tokio::spawn(worker.run()));
     }
-    tasks.push(tokio::spawn(probe(cluster.ways()?, Arc::clone(record))));
+    tasks.push(tokio::spawn(probe(cluster.ways()?, Arc::clone(record), pace)));
     tasks.push(tokio::spawn(watch(cluster.ways()?, Arc::clone(record))));
     for (index, name) in ["orders", "orders", "orders", "leader", "leader"].into_iter().enumerate() {
         let (addresses, credentials) = (cluster.addresses(), cluster.door.credentials.clone());
-        let hold = locks::hold(addresses, credentials, name, 100 + index, Arc::clone(record));
+        let hold = locks::hold(addresses, credentials, name, 100 + index, Arc::clone(record), pace);
         tasks.push(tokio::spawn(hold));
     }
     Ok(Workers { tasks, record: Arc::clone(record) })
@@ -67,6 +84,7 @@ pub(crate) fn start(cluster: &Cluster, record: &Arc<Record>) -> Outcome<Workers>
 struct KeyWorker {
     client: usize,
     record: Arc<Record>,
+    pace: Pace,
     ways: Vec<Channel>,
     way: usize,
     random: Pcg32,
@@ -79,10 +97,11 @@ fn revision(header: Option<&rpc::ResponseHeader>) -> Revision {
 }
 
 impl KeyWorker {
-    fn new(cluster: &Cluster, record: &Arc<Record>, client: usize) -> Outcome<KeyWorker> {
+    fn new(cluster: &Cluster, record: &Arc<Record>, client: usize, pace: Pace) -> Outcome<KeyWorker> {
         let random = Pcg32::new(client as u64, 0x51e6e);
         let (record, ways) = (Arc::clone(record), cluster.ways()?);
-        Ok(KeyWorker { client, record, ways, way: client, random, known: BTreeMap::new(), written: 0 })
+        let known = BTreeMap::new();
+        Ok(KeyWorker { client, record, pace, ways, way: client, random, known, written: 0 })
     }
 
     async fn run(mut self) {
@@ -104,8 +123,7 @@ impl KeyWorker {
             let responded = (result != KeyResult::Unknown).then(|| self.record.now());
             let call = KeyCall { client: self.client, act, invoked, responded, result };
             self.record.note(|parts| parts.calls.push(call));
-            let rest = u64::from(self.random.next_u32() % 10);
-            tokio::time::sleep(Duration::from_millis(rest)).await;
+            self.pace.rest(u64::from(self.random.next_u32() % 10)).await;
         }
     }
 
@@ -186,7 +204,7 @@ async fn call(mut kv: KvClient<Channel>, act: &KeyAct) -> Result<KeyResult, toni
 
 /// Writes all the time, through whichever member answers, and notes when: that is how availability is
 /// measured.
-async fn probe(ways: Vec<Channel>, record: Arc<Record>) {
+async fn probe(ways: Vec<Channel>, record: Arc<Record>, pace: Pace) {
     let (mut way, mut number) = (0, 0_u64);
     while !record.is_stopping() {
         number += 1;
@@ -198,7 +216,7 @@ async fn probe(ways: Vec<Channel>, record: Arc<Record>) {
             Ok(Ok(_)) => record.note(|parts| parts.probes.push((record.now(), record.now() - begin))),
             Ok(Err(_)) | Err(_) => way += 1,
         }
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        pace.rest(5).await;
     }
 }
 
@@ -256,9 +274,19 @@ fn key_value(kv: &mvccpb::KeyValue) -> Arc<KeyValue> {
     })
 }
 
-/// Everything that ever happened, as the members remember it.
+/// Everything that ever happened, as the members remember it: as the first tells who answers.
 pub(crate) async fn all_revisions(cluster: &Cluster) -> Outcome<BTreeMap<Revision, Revised>> {
-    let way = cluster.ways()?.into_iter().next().ok_or("there is no member")?;
+    let mut told = Err("there is no member".into());
+    for way in cluster.ways()? {
+        told = all_revisions_by(way).await;
+        if told.is_ok() {
+            break;
+        }
+    }
+    told
+}
+
+async fn all_revisions_by(way: Channel) -> Outcome<BTreeMap<Revision, Revised>> {
     let mut kv = KvClient::new(way.clone());
     let last = kv.range(rpc::RangeRequest { key: "k0".into(), ..Default::default() }).await?;
     let last = revision(last.into_inner().header.as_ref());

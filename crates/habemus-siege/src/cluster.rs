@@ -2,7 +2,7 @@
 //! wanted.
 
 use std::fs::File;
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -91,6 +91,8 @@ pub(crate) struct Cluster {
     /// How many were added since.
     added: usize,
     directory: PathBuf,
+    /// Which member did not come back, and what it said last.
+    pub(crate) lost: Option<String>,
 }
 
 impl Drop for Cluster {
@@ -107,11 +109,17 @@ impl Drop for Cluster {
     }
 }
 
-/// Ports that are free now, so many.
+/// Where the ports begin that Linux gives to whoever connects and names none.
+const GIVEN: u16 = 32_768;
+
+/// Ports that are free now, so many; none that is given to clients, or one of them might be where a member
+/// wants to come back to.
 fn ports(count: usize) -> Outcome<Vec<u16>> {
-    let listeners: Result<Vec<_>, _> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0")).collect();
-    let ports: Result<Vec<_>, _> = listeners?.iter().map(|it| it.local_addr().map(|it| it.port())).collect();
-    Ok(ports?)
+    // Two sieges at once look in different places first.
+    let first = 20_000 + u16::try_from(std::process::id() % 100)? * 100;
+    let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
+    let ports: Vec<u16> = (first..GIVEN).filter(is_free).take(count).collect();
+    if ports.len() == count { Ok(ports) } else { Err("no ports are free".into()) }
 }
 
 impl Cluster {
@@ -153,7 +161,7 @@ impl Cluster {
         let door = certificates.as_ref().map_or(Ok(Door::default()), Certificates::door)?;
         let first = String::new();
         let mut cluster =
-            Cluster { program, members, network, certificates, door, first, added: 0, directory };
+            Cluster { program, members, network, certificates, door, first, added: 0, directory, lost: None };
         cluster.first = cluster.all();
         for index in 0..count {
             cluster.launch(index)?;
@@ -178,6 +186,8 @@ impl Cluster {
             File::options().create(true).append(true).open(self.directory.join(format!("m{index}.log")))?;
         let mut command = self.command(index);
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).kill_on_drop(true);
+        // Ctrl-C on a terminal is for the siege.
+        command.process_group(0);
         self.members[index].child = Some(command.spawn()?);
         Ok(())
     }
@@ -206,7 +216,8 @@ impl Cluster {
         match self.program.kind {
             Kind::Habemus => {
                 command.arg("--data").arg(&member.data).args(["--listen", &member.client]);
-                command.args(["--history", "100000000"]);
+                // All that ever happens is judged in the end.
+                command.args(["--history", "100000000", "--quota", "8000000000"]);
                 match member.origin {
                     Origin::First if self.members.len() == 1 => {}
                     Origin::First => drop(command.args(["--name", &member.name, "--cluster", &self.first])),
@@ -294,7 +305,10 @@ impl Cluster {
                     let log = self.directory.join(format!("m{index}.log"));
                     let said = std::fs::read_to_string(log).unwrap_or_default();
                     let tail: Vec<&str> = said.lines().rev().take(5).collect();
-                    return Err(format!("member {index} does not work: {why}; it says {tail:?}").into());
+                    let long = LONG.as_secs();
+                    let lost = format!("m{index} did not work within {long} s: {why}; it said {tail:?}");
+                    self.lost = Some(lost.clone());
+                    return Err(lost.into());
                 }
                 // It may have ended by itself.
                 let member = &mut self.members[index];
@@ -383,4 +397,17 @@ async fn write(door: &Door, address: &str) -> Outcome<()> {
     let request = PutRequest { key: "siege-ready".into(), value: "x".into(), ..Default::default() };
     let put = async { Ok(KvClient::new(door.channel(address)?).put(request).await?) };
     tokio::time::timeout(Duration::from_secs(2), put).await?.map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_have_ports_of_their_own_that_no_client_is_given() {
+        let ports = ports(14).expect("there are thousands");
+        let different: std::collections::BTreeSet<&u16> = ports.iter().collect();
+        assert_eq!(different.len(), 14);
+        assert!(ports.iter().all(|port| *port < GIVEN), "{ports:?}");
+    }
 }

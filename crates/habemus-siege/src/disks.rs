@@ -13,6 +13,25 @@ fn run(program: &str, arguments: &[&Path]) -> Outcome<()> {
     if done.status.success() { Ok(()) } else { Err(format!("{program}: {said}").into()) }
 }
 
+/// A small disk in memory, in the place of a directory; it goes with this, also if the siege is broken off.
+struct SmallDisk<'a>(&'a Path);
+
+impl SmallDisk<'_> {
+    /// Whether it could be had.
+    fn mount(place: &Path) -> Option<SmallDisk<'_>> {
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=512m", "siege"]).arg(place);
+        mount.status().is_ok_and(|status| status.success()).then_some(SmallDisk(place))
+    }
+}
+
+impl Drop for SmallDisk<'_> {
+    fn drop(&mut self) {
+        // Whoever still has it open keeps it until then.
+        drop(run("umount", &["--lazy".as_ref(), self.0]));
+    }
+}
+
 /// A member moves to a small disk in memory, which is then filled; it must stop or refuse, and come back when
 /// there is room.
 pub(crate) async fn fill(cluster: &mut Cluster, index: usize) -> Outcome<()> {
@@ -21,13 +40,11 @@ pub(crate) async fn fill(cluster: &mut Cluster, index: usize) -> Outcome<()> {
     cluster.end(index).await?;
     std::fs::rename(&data, &copy)?;
     std::fs::create_dir(&data)?;
-    let mut mount = Command::new("mount");
-    mount.args(["-t", "tmpfs", "-o", "size=512m", "siege"]).arg(&data);
-    if !mount.status()?.success() {
+    let Some(disk) = SmallDisk::mount(&data) else {
         std::fs::remove_dir(&data)?;
         std::fs::rename(&copy, &data)?;
         return Ok(());
-    }
+    };
     run("cp", &["-a".as_ref(), &copy.join("."), &data])?;
     cluster.launch(index)?;
     pause(1000).await;
@@ -42,7 +59,7 @@ pub(crate) async fn fill(cluster: &mut Cluster, index: usize) -> Outcome<()> {
     std::fs::remove_dir_all(&copy)?;
     std::fs::create_dir(&copy)?;
     run("cp", &["-a".as_ref(), &data.join("."), &copy])?;
-    run("umount", &[&data])?;
+    drop(disk);
     std::fs::remove_dir(&data)?;
     std::fs::rename(&copy, &data)?;
     cluster.launch(index)

@@ -18,6 +18,17 @@ pub(crate) struct Door {
 }
 
 impl Door {
+    /// With what a client shows, from the directory where that is.
+    pub(crate) fn with(directory: &Path) -> Outcome<Door> {
+        let read = |name: &str| std::fs::read(directory.join(name));
+        let (authority, certificate, key) = (read("ca.pem")?, read("siege.pem")?, read("siege.key")?);
+        let tls = ClientTlsConfig::new()
+            .ca_certificate(Certificate::from_pem(&authority))
+            .identity(Identity::from_pem(&certificate, &key));
+        let credentials = Credentials::default().trusting(authority).showing(certificate, key);
+        Ok(Door { credentials, tls: Some(tls) })
+    }
+
     /// A connection to an address, which is made when it is first used.
     pub(crate) fn channel(&self, address: &str) -> Outcome<Channel> {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
@@ -79,14 +90,13 @@ impl Certificates {
         options.chain(["--client-cert-auth".into()]).collect()
     }
 
+    /// Where that is which clients show.
+    pub(crate) fn of_clients(&self) -> PathBuf {
+        self.directory.join("clients")
+    }
+
     /// What clients show.
     pub(crate) fn door(&self) -> Outcome<Door> {
-        let read = |name: &str| std::fs::read(self.file("clients", name));
-        let (authority, certificate, key) = (read("ca.pem")?, read("siege.pem")?, read("siege.key")?);
-        let tls = ClientTlsConfig::new()
-            .ca_certificate(Certificate::from_pem(&authority))
-            .identity(Identity::from_pem(&certificate, &key));
-        let credentials = Credentials::default().trusting(authority).showing(certificate, key);
-        Ok(Door { credentials, tls: Some(tls) })
+        Door::with(&self.of_clients())
     }
 }

@@ -88,6 +88,9 @@ pub(crate) async fn try_all(cluster: &Cluster, record: &Record) -> Outcome<Vec<T
 async fn attempt(cluster: &Cluster, record: &Record, holder: Holder) -> Outcome<Trial> {
     let mut first = Command::new(std::env::current_exe()?);
     first.args(["--hold", holder.word(), "--at", &cluster.addresses().join(",")]);
+    if let Some(certificates) = &cluster.certificates {
+        first.arg("--showing").arg(certificates.of_clients());
+    }
     let mut first = first.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
     let process = first.id().and_then(|id| Pid::from_raw(id.cast_signed())).ok_or("it has ended")?;
     let (Some(mut told), Some(says)) = (first.stdin.take(), first.stdout.take()) else {
@@ -100,7 +103,7 @@ async fn attempt(cluster: &Cluster, record: &Record, holder: Holder) -> Outcome<
     let stopped = record.now();
     // It is about to write, and does not know that time passes.
     told.write_all(b"write\n").await?;
-    let client = Client::connect(cluster.addresses())?;
+    let client = Client::connect_as(cluster.addresses(), &cluster.door.credentials)?;
     let session = client.session(Duration::from_secs(10)).await?;
     let guard = session.lock(LOCK, Wait::For(LONG)).await?;
     client.put(RESOURCE, "second").await?;
@@ -121,11 +124,11 @@ async fn hear(says: &mut tokio::io::Lines<BufReader<ChildStdout>>) -> Outcome<St
 }
 
 /// The holder's own process: takes the lock, says so, waits for a line, and writes.
-pub(crate) async fn be(holder: Holder, addresses: &[String]) -> Outcome<()> {
-    let client = Client::connect(addresses)?;
+pub(crate) async fn be(holder: Holder, addresses: &[String], door: &Door) -> Outcome<()> {
+    let client = Client::connect_as(addresses, &door.credentials)?;
     let said = match holder {
         Holder::Plain => {
-            hold_plainly(addresses).await?;
+            hold_plainly(addresses, door).await?;
             println!("inside");
             wait_for_a_word().await?;
             client.put(RESOURCE, "first").await.map(|()| "it wrote".to_owned())
@@ -164,8 +167,8 @@ async fn write(client: &Client, guard: &Guard, holder: Holder) -> Result<String,
 
 /// As a program does that follows etcd's interface and nothing else. The lease is kept alive for as long as
 /// the process is.
-async fn hold_plainly(addresses: &[String]) -> Outcome<()> {
-    let channel = Door::default().channel(addresses.first().ok_or("there is no member")?)?;
+async fn hold_plainly(addresses: &[String], door: &Door) -> Outcome<()> {
+    let channel = door.channel(addresses.first().ok_or("there is no member")?)?;
     let mut leases = LeaseClient::new(channel.clone());
     let ttl = i64::try_from(TTL.as_secs())?;
     let lease = leases.lease_grant(rpc::LeaseGrantRequest { ttl, id: 0 }).await?.into_inner().id;

@@ -9,6 +9,7 @@ use habemus_client::{Client, Credentials, Session, Wait};
 use habemus_dst::Inside;
 use habemus_store::{Mode, Revision};
 
+use crate::clients::Pace;
 use crate::record::Record;
 
 /// How long a session lasts: short, so that many end.
@@ -21,11 +22,12 @@ pub(crate) async fn hold(
     name: &'static str,
     client: usize,
     record: Arc<Record>,
+    pace: Pace,
 ) {
     while !record.is_stopping() {
         let way = Client::connect_as(&addresses, &credentials);
         let entered = match way {
-            Ok(way) => attempt(&way, name, client, &record).await,
+            Ok(way) => attempt(&way, name, client, &record, pace).await,
             Err(_) => None,
         };
         if entered.is_none() {
@@ -35,7 +37,7 @@ pub(crate) async fn hold(
 }
 
 /// One session with several entries; `None` when something failed.
-async fn attempt(way: &Client, name: &'static str, client: usize, record: &Record) -> Option<()> {
+async fn attempt(way: &Client, name: &'static str, client: usize, record: &Record, pace: Pace) -> Option<()> {
     let session = tokio::time::timeout(Duration::from_secs(5), way.session(TTL)).await.ok()?.ok()?;
     let mut outcome = Some(());
     for entry in 0..20 {
@@ -45,6 +47,9 @@ async fn attempt(way: &Client, name: &'static str, client: usize, record: &Recor
         outcome = enter(&session, name, client, entry, record).await;
         if outcome.is_none() {
             break;
+        }
+        if pace == Pace::Slow {
+            pace.rest(20).await;
         }
     }
     drop(tokio::time::timeout(Duration::from_secs(1), session.close()).await);

@@ -7,6 +7,8 @@ mod cluster;
 mod disks;
 mod door;
 mod holder;
+mod interrupt;
+mod kills;
 mod locks;
 mod network;
 mod operators;
@@ -22,8 +24,11 @@ use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 
+use crate::clients::Pace;
 use crate::cluster::{Cluster, Program};
+use crate::door::Door;
 use crate::holder::Holder;
+use crate::interrupt::Interrupt;
 use crate::record::Record;
 use crate::report::Siege;
 
@@ -46,6 +51,8 @@ pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>
       a thousand times kill -9, as fast as members come back
   habemus siege --previous old/habemusd --tls
       begins with an older program, which is replaced while clients work; with certificates, which are, too
+
+Ctrl-C ends the attacks, and what was seen so far is judged; a second one ends everything.
 
 It exits with 0 if every promise was kept, with 1 if one was not, and with 2 if it could not be tried."
 )]
@@ -93,6 +100,8 @@ pub(crate) struct Flags {
     hold: Option<Holder>,
     #[arg(long, hide = true, value_delimiter = ',')]
     at: Vec<String>,
+    #[arg(long, hide = true)]
+    showing: Option<PathBuf>,
 }
 
 /// Which service.
@@ -120,19 +129,23 @@ fn main() -> ExitCode {
 
 async fn begin(flags: &Flags) -> Outcome<bool> {
     if let Some(holder) = flags.hold {
-        return holder::be(holder, &flags.at).await.map(|()| true);
+        let door = flags.showing.as_deref().map_or(Ok(Door::default()), Door::with)?;
+        return holder::be(holder, &flags.at, &door).await.map(|()| true);
     }
+    let interrupt = Interrupt::default();
     tokio::select! {
-        lived = besiege_all(flags) => lived,
+        lived = besiege_all(flags, &interrupt) => lived,
         // Whatever was made for the siege goes with it.
-        _ = tokio::signal::ctrl_c() => Err("interrupted".into()),
+        heard = interrupt.twice() => heard.and(Err("interrupted, and nothing was judged".into())),
     }
 }
 
-async fn besiege_all(flags: &Flags) -> Outcome<bool> {
+async fn besiege_all(flags: &Flags, interrupt: &Interrupt) -> Outcome<bool> {
     let mut sieges = Vec::new();
     for path in &flags.program {
-        sieges.push(besiege(Program::find(path, flags.kind)?, flags).await?);
+        if !interrupt.is_heard() {
+            sieges.push(besiege(Program::find(path, flags.kind)?, flags, interrupt).await?);
+        }
     }
     let picture = flags.report.as_deref().and_then(Path::file_stem).map(Path::new);
     print!("{}", report::markdown(&sieges, flags, None));
@@ -151,26 +164,39 @@ async fn besiege_all(flags: &Flags) -> Outcome<bool> {
             write("paused", picture::paused(siege, &trial))?;
         }
     }
-    Ok(sieges.iter().all(|siege| siege.verdict.holds()))
+    match sieges.iter().find_map(|siege| siege.failed.clone()) {
+        Some(why) if sieges.iter().all(|siege| siege.verdict.holds()) => Err(why.into()),
+        _ => Ok(sieges.iter().all(|siege| siege.verdict.holds())),
+    }
 }
 
-async fn besiege(program: Program, flags: &Flags) -> Outcome<Siege> {
+async fn besiege(program: Program, flags: &Flags, interrupt: &Interrupt) -> Outcome<Siege> {
     let mut cluster = Cluster::start(program, flags).await?;
     let record = Arc::new(Record::new());
-    let workers = clients::start(&cluster, &record)?;
-    let attacked = attack::run(&mut cluster, &record, flags).await;
+    // What has to be judged of a siege by kills grows for hours.
+    let pace = if flags.kills.is_some() { Pace::Slow } else { Pace::Quick };
+    let workers = clients::start(&cluster, &record, pace)?;
+    let attacked = attack::run(&mut cluster, &record, flags, interrupt).await;
+    let attacked = match cluster.lost {
+        // Nobody waits for it again.
+        Some(_) => Ok(()),
+        None => attacked.and(cluster.recover().await),
+    };
     // What is still under way may end.
-    cluster.recover().await?;
     tokio::time::sleep(Duration::from_secs(2)).await;
     workers.stop().await;
-    attacked?;
-    let revised = clients::all_revisions(&cluster).await?;
-    let verdict = verdict::of(&record, &revised);
+    // However it ended, what was seen is judged: it may be why.
+    let failed = attacked.err().filter(|_| cluster.lost.is_none()).map(|why| why.to_string());
+    let why = failed.as_ref().or(cluster.lost.as_ref()).map_or(String::new(), |why| format!("{why}; and "));
+    let revised = clients::all_revisions(&cluster).await;
+    let revised = revised.map_err(|error| format!("{why}nothing can be judged: {error}"))?;
+    let verdict = verdict::of(&record, &revised, cluster.lost.clone());
     let parts = record.parts();
-    // A holder has no certificate, and takes its time.
-    let trials = match cluster.certificates {
-        None if flags.kills.is_none() && flags.seconds >= 60 => holder::try_all(&cluster, &record).await?,
-        _ => Vec::new(),
+    // A holder takes its time.
+    let has_time = flags.kills.is_none() && flags.seconds >= 60 && !interrupt.is_heard();
+    let trials = match has_time && cluster.lost.is_none() {
+        true => holder::try_all(&cluster, &record).await?,
+        false => Vec::new(),
     };
     let place = if cluster.network.is_some() { "in network namespaces" } else { "on loopback addresses" };
     let tls = if cluster.certificates.is_some() { ", with certificates" } else { "" };
@@ -180,6 +206,7 @@ async fn besiege(program: Program, flags: &Flags) -> Outcome<Siege> {
         place: format!("{} members {place}{tls}", cluster.members.len()),
         parts,
         verdict,
+        failed,
         trials,
     })
 }

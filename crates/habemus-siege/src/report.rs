@@ -24,6 +24,8 @@ pub(crate) struct Siege {
     pub(crate) place: String,
     pub(crate) parts: Parts,
     pub(crate) verdict: Verdict,
+    /// Why it could not go on to its end, if not for what was attacked.
+    pub(crate) failed: Option<String>,
     /// Holders that stood still.
     pub(crate) trials: Vec<Trial>,
 }
@@ -89,7 +91,8 @@ fn write_all(text: &mut String, sieges: &[Siege], flags: &Flags, picture: Option
     writeln!(text, "# {} under siege\n", names.join(" and "))?;
     for siege in sieges {
         let (seconds, attacks) = (siege.end() as f64 / 1e6, siege.parts.faults.len());
-        writeln!(text, "- {}: {}, {seconds:.0} s, {attacks} attacks", siege.version, siege.place)?;
+        write!(text, "- {}: {}, {seconds:.0} s, {attacks} attacks", siege.version, siege.place)?;
+        writeln!(text, "{}", siege.failed.as_ref().map_or(String::new(), |why| format!("; then {why}")))?;
     }
     writeln!(text, "\nSeed {}. Attacks come one after the other, each followed by a rest.", flags.seed)?;
 
@@ -140,7 +143,14 @@ fn write_all(text: &mut String, sieges: &[Siege], flags: &Flags, picture: Option
         let cell = |all: &BTreeMap<&str, Vec<u64>>| match all.get(kind) {
             Some(all) => {
                 let worst = all.last().copied().unwrap_or_default();
-                format!("{}×: {}, {}", all.len(), ms(quantile(all, 50)), ms(worst))
+                let half = ms(quantile(all, 50));
+                // Of a few, the ninety-ninth is the worst.
+                let many = if all.len() < 100 {
+                    String::new()
+                } else {
+                    format!("99 of 100 within {}, ", ms(quantile(all, 99)))
+                };
+                format!("{}×: {half}, {many}{}", all.len(), ms(worst))
             }
             None => "–".to_owned(),
         };
@@ -210,7 +220,8 @@ mod tests {
         let parts = Parts { probes, faults: vec![fault(1_000_000), fault(9_000_000)], ..Parts::default() };
         let verdict = Verdict { promises: Vec::new(), revisions: 0 };
         let (version, place) = (String::new(), String::new());
-        let siege = Siege { name: "habemusd", version, place, parts, verdict, trials: Vec::new() };
+        let (failed, trials) = (None, Vec::new());
+        let siege = Siege { name: "habemusd", version, place, parts, verdict, failed, trials };
         // In the aftermath of the first nothing was written for seven seconds; the second found that so.
         assert_eq!(siege.outages()["kill -9"], [7_000_000, 7_000_000]);
     }

@@ -21,8 +21,8 @@ impl Verdict {
     }
 }
 
-/// Judges what was written down, beside what the members remember.
-pub(crate) fn of(record: &Record, revised: &BTreeMap<Revision, Revised>) -> Verdict {
+/// Judges what was written down, beside what the members remember, and a member that did not come back.
+pub(crate) fn of(record: &Record, revised: &BTreeMap<Revision, Revised>, lost: Option<String>) -> Verdict {
     let mut parts = record.parts();
     let keys = judge_keys(revised, &parts.calls);
     let locks = judge_locks(&mut parts.inside, Clocks::Right);
@@ -35,6 +35,7 @@ pub(crate) fn of(record: &Record, revised: &BTreeMap<Revision, Revised>) -> Verd
             ("one holder at a time, by the clients' own clocks; tokens grow", locks),
             ("a watch is told each revision once and in order", watch),
             ("no revision is missing", gaps),
+            ("every member works again", lost.map_or(Ok(()), Err)),
         ],
         revisions: revised.len(),
     }
@@ -60,24 +61,24 @@ mod tests {
     #[test]
     fn a_write_that_nobody_remembers_is_a_broken_promise() {
         let record = Record::new();
-        assert!(of(&record, &BTreeMap::new()).holds());
+        assert!(of(&record, &BTreeMap::new(), None).holds());
         record.note(|parts| parts.calls.push(put()));
-        assert!(!of(&record, &BTreeMap::new()).holds());
+        assert!(!of(&record, &BTreeMap::new(), None).holds());
     }
 
     #[test]
     fn two_who_believe_to_be_inside_together_are_a_broken_promise() {
         let record = Record::new();
         record.note(|parts| parts.inside.extend([inside(0, 1, 5), inside(1, 5, 9)]));
-        assert!(of(&record, &BTreeMap::new()).holds());
+        assert!(of(&record, &BTreeMap::new(), None).holds());
         record.note(|parts| parts.inside.push(inside(2, 8, 12)));
-        assert!(!of(&record, &BTreeMap::new()).holds());
+        assert!(!of(&record, &BTreeMap::new(), None).holds());
     }
 
     #[test]
     fn a_watch_that_was_told_too_much_is_a_broken_promise() {
         let record = Record::new();
         record.note(|parts| parts.watch.push("a watch that waits for 3 was told of 5".to_owned()));
-        assert!(!of(&record, &BTreeMap::new()).holds());
+        assert!(!of(&record, &BTreeMap::new(), None).holds());
     }
 }
