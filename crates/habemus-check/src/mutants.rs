@@ -16,6 +16,7 @@ mod models;
 mod mutant;
 mod mutated;
 mod planted;
+mod survivors;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,6 +30,7 @@ pub use model::Model;
 use models::models;
 pub use mutant::{Change, Mutant, Trigger};
 pub use planted::{ELSEWHERE, Planted, planted};
+pub use survivors::{Explanation, explanations};
 
 use crate::check::{Erase, ErasedSystem};
 use crate::error::CheckError;
@@ -174,20 +176,6 @@ pub fn planted_fates(entry: &Entry) -> Vec<(&'static str, Fate)> {
         }
     }
     fates
-}
-
-/// Survivors that need not be caught: the algorithm, the mutant, and why.
-pub fn explanations() -> Vec<(&'static str, &'static str, &'static str)> {
-    let mut explanations = Vec::new();
-    let mut reason = "";
-    for line in include_str!("../survivors.txt").lines() {
-        if let Some(why) = line.strip_prefix("# ") {
-            reason = why;
-        } else if let Some((algorithm, mutant)) = line.split_once(" | ") {
-            explanations.push((algorithm, mutant, reason));
-        }
-    }
-    explanations
 }
 
 /// What a model noticed of a mutant.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use habemus::catalogue::{self, ENTRIES, Entry, VariantKind};
 use habemus_check::CheckVerdict;
 use habemus_check::guarantees::PROBLEMS;
-use habemus_check::mutants::{ELSEWHERE, Fate, Planted, Subject, explanations, planted};
+use habemus_check::mutants::{ELSEWHERE, Explanation, Fate, Planted, Subject, explanations, planted};
 
 /// The mutants among the variants of an algorithm.
 fn mutants(entry: &Entry) -> Vec<&'static str> {
@@ -83,8 +83,19 @@ fn a_sample_of_broken_rules_is_noticed_as_it_is_on_record() {
 
 #[test]
 fn explanations_are_of_mutants_of_algorithms_that_are_there() {
-    for (algorithm, mutant, reason) in explanations() {
+    let mut seen = BTreeSet::new();
+    for Explanation { algorithm, mutant, reason } in explanations() {
         assert!(catalogue::entry(algorithm).is_ok(), "{algorithm} | {mutant}");
         assert!(!reason.is_empty() && mutant.starts_with("at "), "{algorithm} | {mutant}");
+        assert!(seen.insert((algorithm, mutant)), "{algorithm} | {mutant} is explained twice");
+    }
+    // The list of files is written by hand.
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/survivors"));
+    for file in files.expect("the directory is kept") {
+        let path = file.expect("it can be read").path();
+        let algorithm = path.file_stem().and_then(|name| name.to_str()).expect("it is ASCII");
+        let is_empty = std::fs::read_to_string(&path).expect("it can be read").is_empty();
+        let is_known = seen.iter().any(|(known, _)| *known == algorithm);
+        assert!(is_empty || is_known, "nothing is read of {}", path.display());
     }
 }
