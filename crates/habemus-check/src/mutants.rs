@@ -43,6 +43,9 @@ use mutated::{Habits, Mutated};
 
 /// So many models of which not every run is covered are kept.
 const MAX_BOUNDED: usize = 4;
+/// Models of which every run is covered are kept, the smallest first, until together they have so many times
+/// the states after which one is left.
+const MAX_COVERED: u64 = 10;
 
 /// What became of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,8 +109,15 @@ impl Subject {
         // What is soon explored may catch most of them. Where it never ends, little is proved, and a few
         // models will do.
         stages.sort_by_key(|rehearsed| (rehearsed.report.extent == Extent::Bounded, rehearsed.report.states));
-        let covered = stages.partition_point(|rehearsed| rehearsed.report.extent != Extent::Bounded);
-        stages.truncate(covered + MAX_BOUNDED);
+        let mut bounded =
+            stages.split_off(stages.partition_point(|stage| stage.report.extent != Extent::Bounded));
+        bounded.truncate(MAX_BOUNDED);
+        let mut sum = 0;
+        stages.retain(|rehearsed| {
+            sum += rehearsed.report.states;
+            sum <= MAX_COVERED * states
+        });
+        stages.append(&mut bounded);
         let mut mutants = BTreeSet::new();
         for Rehearsed { stage, .. } in &stages {
             let habits = stage.habits.lock().unwrap_or_else(PoisonError::into_inner);
@@ -228,7 +238,7 @@ impl Rehearsed {
         let has_any = !kept.is_empty();
         (stage.setting.properties, stage.setting.keep_going) = (Properties::Named(kept), false);
         // A mutant has a few more states than the algorithm, or very many.
-        stage.setting.max_states = Some(4 * report.states + 200);
+        stage.setting.max_states = Some(2 * report.states + 2 * report.states.min(2_000) + 200);
         has_any.then_some(Rehearsed { stage, report })
     }
 
@@ -270,8 +280,10 @@ impl Rehearsed {
         }
         let missing = |name: &str| report.sometimes.iter().any(|line| line.what == name && !line.reached);
         let is_covered = report.extent == Extent::Complete;
-        // Both were followed as far.
-        let is_even = is_covered || self.stage.setting.max_states.is_some_and(|max| report.states < max);
+        // Both were followed as far; or the algorithm to its end, and the mutant twice as far.
+        let is_even = is_covered
+            || self.stage.setting.max_states.is_some_and(|max| report.states < max)
+            || self.report.extent == Extent::Complete && report.depth >= 2 * self.report.depth;
         let reached = self.report.sometimes.iter().find(|line| line.reached && missing(line.what));
         match reached {
             Some(line) if is_even => {
