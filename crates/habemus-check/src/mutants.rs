@@ -17,6 +17,7 @@ mod mutant;
 mod mutated;
 mod planted;
 mod promises;
+mod survivors;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,6 +32,7 @@ use models::models;
 pub use mutant::{Change, Mutant, Trigger};
 pub use planted::{ELSEWHERE, Planted, planted};
 pub use promises::{BrokenPromise, Rehearsal, rehearse};
+pub use survivors::{Explanation, explanations};
 
 use crate::check::{Erase, ErasedSystem};
 use crate::error::CheckError;
@@ -43,6 +45,9 @@ use mutated::{Habits, Mutated};
 
 /// So many models of which not every run is covered are kept.
 const MAX_BOUNDED: usize = 4;
+/// Models of which every run is covered are kept, the smallest first, until together they have so many times
+/// the states after which one is left.
+const MAX_COVERED: u64 = 10;
 
 /// What became of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,8 +111,15 @@ impl Subject {
         // What is soon explored may catch most of them. Where it never ends, little is proved, and a few
         // models will do.
         stages.sort_by_key(|rehearsed| (rehearsed.report.extent == Extent::Bounded, rehearsed.report.states));
-        let covered = stages.partition_point(|rehearsed| rehearsed.report.extent != Extent::Bounded);
-        stages.truncate(covered + MAX_BOUNDED);
+        let mut bounded =
+            stages.split_off(stages.partition_point(|stage| stage.report.extent != Extent::Bounded));
+        bounded.truncate(MAX_BOUNDED);
+        let mut sum = 0;
+        stages.retain(|rehearsed| {
+            sum += rehearsed.report.states;
+            sum <= MAX_COVERED * states
+        });
+        stages.append(&mut bounded);
         let mut mutants = BTreeSet::new();
         for Rehearsed { stage, .. } in &stages {
             let habits = stage.habits.lock().unwrap_or_else(PoisonError::into_inner);
@@ -178,20 +190,6 @@ pub fn planted_fates(entry: &Entry) -> Vec<(&'static str, Fate)> {
     fates
 }
 
-/// Survivors that need not be caught: the algorithm, the mutant, and why.
-pub fn explanations() -> Vec<(&'static str, &'static str, &'static str)> {
-    let mut explanations = Vec::new();
-    let mut reason = "";
-    for line in include_str!("../survivors.txt").lines() {
-        if let Some(why) = line.strip_prefix("# ") {
-            reason = why;
-        } else if let Some((algorithm, mutant)) = line.split_once(" | ") {
-            explanations.push((algorithm, mutant, reason));
-        }
-    }
-    explanations
-}
-
 /// What a model noticed of a mutant.
 enum Notice {
     Broken { by: String, steps: Option<usize> },
@@ -242,7 +240,7 @@ impl Rehearsed {
         let has_any = !kept.is_empty();
         (stage.setting.properties, stage.setting.keep_going) = (Properties::Named(kept), false);
         // A mutant has a few more states than the algorithm, or very many.
-        stage.setting.max_states = Some(4 * report.states + 200);
+        stage.setting.max_states = Some(2 * report.states + 2 * report.states.min(2_000) + 200);
         has_any.then_some(Rehearsed { stage, report })
     }
 
@@ -284,8 +282,10 @@ impl Rehearsed {
         }
         let missing = |name: &str| report.sometimes.iter().any(|line| line.what == name && !line.reached);
         let is_covered = report.extent == Extent::Complete;
-        // Both were followed as far.
-        let is_even = is_covered || self.stage.setting.max_states.is_some_and(|max| report.states < max);
+        // Both were followed as far; or the algorithm to its end, and the mutant twice as far.
+        let is_even = is_covered
+            || self.stage.setting.max_states.is_some_and(|max| report.states < max)
+            || self.report.extent == Extent::Complete && report.depth >= 2 * self.report.depth;
         let reached = self.report.sometimes.iter().find(|line| line.reached && missing(line.what));
         match reached {
             Some(line) if is_even => {

@@ -10,6 +10,49 @@ use super::planted::{Planted, planted};
 use crate::guarantees::{self, FAULTS, Fault};
 use crate::setting::{ANY_NUMBER, Properties, Setting, Start, Timers};
 
+/// Options that the table of guarantees leaves as they usually are, and that give other rules their turn.
+const OPTIONS: [(&str, &str, &str); 3] =
+    [("all-to-all", "candidates", "told"), ("collecting-ring", "leader", "3"), ("bully", "leader", "3")];
+
+/// What goes wrong in a model.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trouble {
+    One(Fault),
+    /// Crashes and recoveries one after the other: what one leaves behind meets the next.
+    Repeated {
+        name: &'static str,
+        crashes: u8,
+        recoveries: u8,
+    },
+}
+
+const NO_TROUBLE: Trouble = Trouble::One(Fault::None);
+const REPEATED: [Trouble; 3] = [
+    Trouble::Repeated { name: "two crashes", crashes: 2, recoveries: 0 },
+    Trouble::Repeated { name: "two crashes and a recovery", crashes: 2, recoveries: 1 },
+    Trouble::Repeated { name: "two crashes and recoveries", crashes: 2, recoveries: 2 },
+];
+
+impl Trouble {
+    fn name(self) -> &'static str {
+        match self {
+            Trouble::One(fault) => fault.name(),
+            Trouble::Repeated { name, .. } => name,
+        }
+    }
+
+    fn allow(self, setting: &mut Setting) {
+        match self {
+            // As often as that all runs can be covered.
+            Trouble::One(Fault::WrongTimeouts) => setting.budget.wrong_timeouts = 2,
+            Trouble::One(fault) => fault.allow(setting),
+            Trouble::Repeated { crashes, recoveries, .. } => {
+                (setting.budget.crashes, setting.budget.recoveries) = (crashes, recoveries);
+            }
+        }
+    }
+}
+
 /// The models of the table of guarantees, those of planted mutants, and every fault among few processes of
 /// which few begin.
 pub(super) fn models(entry: &'static Entry) -> Vec<Model> {
@@ -29,20 +72,24 @@ pub(super) fn models(entry: &'static Entry) -> Vec<Model> {
             options.push(model.options.clone());
         }
     }
-    for (options, fault) in options.iter().flat_map(|options| FAULTS.map(|fault| (options, fault))) {
+    for (_, name, value) in OPTIONS.iter().filter(|(algorithm, ..)| *algorithm == entry.name) {
+        options.push(BTreeMap::from([((*name).to_owned(), (*value).to_owned())]));
+    }
+    let troubles = || FAULTS.map(Trouble::One).into_iter().chain(REPEATED);
+    for (options, trouble) in options.iter().flat_map(|options| troubles().map(move |it| (options, it))) {
         for (processes, starters) in [(2, 0..2), (3, 0..1), (3, 2..3), (3, 1..3), (3, 0..3)] {
             // Who asks is everybody, one, or two of three, who have rivals in fewer states.
             let asking: Vec<Address> = starters.map(Address).collect();
             // Where timers run out at any time, none is wrong.
             let all = [usual, Timers::MessagesFirst, Timers::LateClients].into_iter();
             let may_be = |timers: &Timers| match timers {
-                Timers::AnyTime => fault != Fault::WrongTimeouts,
+                Timers::AnyTime => trouble != Trouble::One(Fault::WrongTimeouts),
                 // Who stays inside while time passes is of interest where there are timeouts.
                 Timers::LateClients => !options.is_empty() && entry.problem == ProblemKind::MutualExclusion,
                 _ => true,
             };
             for timers in all.filter(may_be) {
-                let mut model = small(entry, fault, processes, &asking, timers);
+                let mut model = small(entry, trouble, processes, &asking, timers);
                 model.options.clone_from(options);
                 model.name.extend(options.iter().map(|(name, value)| format!(", {name} = {value}")));
                 match timers {
@@ -72,14 +119,31 @@ pub(super) fn models(entry: &'static Entry) -> Vec<Model> {
     for starters in [0..1, 3..4, 0..4] {
         // Some rules of a ring apply only where there are enough to be beaten one after the other.
         let asking: Vec<Address> = starters.map(Address).collect();
-        let four = small(entry, Fault::None, 4, &asking, usual);
+        let four = small(entry, NO_TROUBLE, 4, &asking, usual);
         models.push(four.clone().ids(&[1, 3, 2, 4]));
         models.push(four);
     }
+    if entry.problem == ProblemKind::Election {
+        let all = (0..4).map(Address).collect::<Vec<_>>();
+        let four = small(entry, NO_TROUBLE, 4, &all, usual);
+        models.extend([[4, 2, 3, 1], [2, 4, 1, 3]].map(|ids| four.clone().ids(&ids)));
+    }
+    if entry.topologies.contains(&"line") {
+        // Two that both are the best of all that they know, and others between them.
+        for trouble in [NO_TROUBLE, Trouble::One(Fault::Reordering)] {
+            for starters in [0..1, 0..5] {
+                let asking: Vec<Address> = starters.map(Address).collect();
+                let line = small(entry, trouble, 5, &asking, usual).topology("line");
+                models.push(line.ids(&[1, 3, 5, 4, 2]));
+            }
+        }
+        let all: Vec<Address> = (0..4).map(Address).collect();
+        models.push(small(entry, NO_TROUBLE, 4, &all, usual).topology("complete"));
+    }
     if entry.problem == ProblemKind::MutualExclusion {
-        let mut order = small(entry, Fault::None, 3, &[], usual).property("EM3");
+        let mut order = small(entry, NO_TROUBLE, 3, &[], usual).property("EM3");
         (order.name, order.setting.clocks) = ("requests in order".to_owned(), true);
-        let mut ever = small(entry, Fault::None, 2, &[], usual);
+        let mut ever = small(entry, NO_TROUBLE, 2, &[], usual);
         (ever.name, ever.setting.entries) = ("n = 2, any number of entries".to_owned(), ANY_NUMBER);
         models.extend([order, ever]);
     }
@@ -104,7 +168,7 @@ pub(super) fn pairs(entry: &'static Entry) -> Vec<Model> {
             // Whoever begins alone may be cut off and crash, and then nobody knows that it was asked.
             for starters in [0..2, 0..3] {
                 let asking: Vec<Address> = starters.map(Address).collect();
-                let mut model = small(entry, one, 3, &asking, Timers::MessagesFirst);
+                let mut model = small(entry, Trouble::One(one), 3, &asking, Timers::MessagesFirst);
                 other.allow(&mut model.setting);
                 model.setting.budget.wrong_timeouts = model.setting.budget.wrong_timeouts.min(1);
                 model.name = format!("n = 3, {} begin, {} and {}", asking.len(), one.name(), other.name());
@@ -115,15 +179,11 @@ pub(super) fn pairs(entry: &'static Entry) -> Vec<Model> {
     models
 }
 
-fn small(entry: &Entry, fault: Fault, processes: u64, asking: &[Address], timers: Timers) -> Model {
+fn small(entry: &Entry, trouble: Trouble, processes: u64, asking: &[Address], timers: Timers) -> Model {
     let mut small = model(entry.name, processes);
-    small.name = format!("n = {processes}, {} begin, {}", asking.len(), fault.name());
+    small.name = format!("n = {processes}, {} begin, {}", asking.len(), trouble.name());
     small.setting.timers = timers;
-    match fault {
-        // As often as that all runs can be covered.
-        Fault::WrongTimeouts => small.setting.budget.wrong_timeouts = 2,
-        fault => fault.allow(&mut small.setting),
-    }
+    trouble.allow(&mut small.setting);
     small.setting.properties = Properties::All;
     match entry.problem {
         ProblemKind::MutualExclusion => {

@@ -269,12 +269,32 @@ fn again(event: Event, state: u32) -> Event {
     event
 }
 
-/// What a handler does, however it orders messages to different receivers: nobody sees that order.
-fn regular(mut handled: Handled) -> Handled {
-    handled.effects.sort_by_key(|effect| match *effect {
-        Effect::Send { to, .. } => Some(to),
+/// What a handler does, however it orders messages to different receivers: nobody sees that order. Of what
+/// it does to one timer the last counts, and one that has just run out, or was never set, need not be
+/// cancelled.
+fn regular(event: Event, mut handled: Handled) -> Handled {
+    let timer_of = |effect: &Effect| match *effect {
+        Effect::SetTimer { timer, .. } | Effect::CancelTimer(timer) => Some(timer),
         _ => None,
+    };
+    let mut seen = BTreeSet::new();
+    let mut effects: SmallVec<[Effect; 4]> = SmallVec::new();
+    for effect in handled.effects.iter().rev() {
+        let is_void = match (effect, event) {
+            (Effect::CancelTimer(timer), Event::Timer { timer: over, .. }) => *timer == over,
+            (Effect::CancelTimer(_), Event::Start(_)) => true,
+            _ => false,
+        };
+        if timer_of(effect).is_none_or(|timer| seen.insert(timer)) && !is_void {
+            effects.push(*effect);
+        }
+    }
+    effects.reverse();
+    effects.sort_by_key(|effect| match *effect {
+        Effect::Send { to, .. } => (Some(to), None),
+        _ => (None, timer_of(effect)),
     });
+    handled.effects = effects;
     handled
 }
 
@@ -312,7 +332,7 @@ impl Handlers for Mutated {
             handled.persist = second.persist.or(handled.persist);
             handled.effects.extend(second.effects);
         }
-        if regular(handled.clone()) != regular(rightly) {
+        if regular(event, handled.clone()) != regular(event, rightly) {
             self.changed.store(true, atomic::Ordering::Relaxed);
         }
         Some(handled)

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::path::Path;
 
 use habemus::catalogue::{self, ENTRIES, Entry, VariantKind};
 use habemus_check::CheckVerdict;
 use habemus_check::guarantees::PROBLEMS;
-use habemus_check::mutants::{ELSEWHERE, Fate, Planted, Subject, explanations, planted};
+use habemus_check::mutants::{ELSEWHERE, Explanation, Fate, Planted, Subject, explanations, planted};
 
 /// The mutants among the variants of an algorithm.
 fn mutants(entry: &Entry) -> Vec<&'static str> {
@@ -81,10 +82,40 @@ fn a_sample_of_broken_rules_is_noticed_as_it_is_on_record() {
     assert!(kept == text, "HABEMUS_REWRITE=1 renews the file; what differs: {different:#?}");
 }
 
+/// The text of all files in a directory and below.
+fn sources(directory: &Path) -> String {
+    let mut text = String::new();
+    for file in std::fs::read_dir(directory).expect("the directory is kept") {
+        let path = file.expect("it can be read").path();
+        if path.is_dir() {
+            text += &sources(&path);
+        } else {
+            text += &std::fs::read_to_string(&path).expect("it is text");
+        }
+    }
+    text
+}
+
 #[test]
 fn explanations_are_of_mutants_of_algorithms_that_are_there() {
-    for (algorithm, mutant, reason) in explanations() {
+    let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../habemus/src"));
+    let mut seen = BTreeSet::new();
+    for Explanation { algorithm, mutant, reason } in explanations() {
         assert!(catalogue::entry(algorithm).is_ok(), "{algorithm} | {mutant}");
         assert!(!reason.is_empty() && mutant.starts_with("at "), "{algorithm} | {mutant}");
+        assert!(seen.insert((algorithm, mutant)), "{algorithm} | {mutant} is explained twice");
+        // What a unit test sees is a reason only for as long as there is the test.
+        for test in reason.split('`').skip(1).step_by(2) {
+            assert!(sources.contains(&format!("fn {test}() {{")), "{algorithm} | {mutant}: where is {test}?");
+        }
+    }
+    // The list of files is written by hand.
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/survivors"));
+    for file in files.expect("the directory is kept") {
+        let path = file.expect("it can be read").path();
+        let algorithm = path.file_stem().and_then(|name| name.to_str()).expect("it is ASCII");
+        let is_empty = std::fs::read_to_string(&path).expect("it can be read").is_empty();
+        let is_known = seen.iter().any(|(known, _)| *known == algorithm);
+        assert!(is_empty || is_known, "nothing is read of {}", path.display());
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use clap::Args;
 use habemus::catalogue::{self, ENTRIES, Entry};
 use habemus_check::guarantees::PROBLEMS;
-use habemus_check::mutants::{Fate, Subject, explanations, planted_fates};
+use habemus_check::mutants::{Explanation, Fate, Subject, explanations, planted_fates};
 use serde::{Deserialize, Serialize};
 
 use crate::error::CliError;
@@ -22,14 +22,14 @@ use crate::{Outcome, interrupt, output, show};
 #[derive(Args)]
 #[command(after_help = "Examples:
   habemus mutants ricart-agrawala
-  habemus mutants --states 2000
+  habemus mutants --states 500
   habemus mutants paxos --json")]
 pub(crate) struct Mutants {
     /// Only this algorithm.
     #[arg(value_name = "ALGORITHM")]
     algorithm: Option<String>,
     /// Leave a model after so many states.
-    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    #[arg(long, value_name = "N", default_value_t = 3_000)]
     states: u64,
     /// Every mutant and what became of it, as JSON.
     #[arg(long)]
@@ -52,17 +52,15 @@ pub(crate) struct Tried {
 
 impl Tried {
     fn new(entry: &Entry, mutant: String, fate: Fate) -> Self {
-        let known = explanations().into_iter();
-        let mut known = known.filter(|(algorithm, known, _)| *algorithm == entry.name && *known == mutant);
-        let explanation = known.next().filter(|_| fate.is_survival()).map(|(_, _, why)| why.to_owned());
+        let mut known = explanations().into_iter();
+        let known = known.find(|known| known.algorithm == entry.name && known.mutant == mutant);
+        let explanation = known.filter(|_| fate.is_survival()).map(|known| known.reason);
         Tried { algorithm: entry.name.to_owned(), mutant, fate, explanation }
     }
 
     /// Whether it is on record as one that nobody need notice, and somebody does.
     pub(crate) fn is_explained_in_vain(&self) -> bool {
-        let is_known = |(algorithm, mutant, _): &(&str, &str, &str)| {
-            *algorithm == self.algorithm && *mutant == self.mutant
-        };
+        let is_known = |known: &Explanation| known.algorithm == self.algorithm && known.mutant == self.mutant;
         matches!(self.fate, Fate::Caught { .. }) && explanations().iter().any(is_known)
     }
 

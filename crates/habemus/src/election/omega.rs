@@ -262,9 +262,11 @@ mod tests {
     #[test]
     fn after_a_crash_the_incarnation_rises() {
         let stable = Some(Stable { incarnation: 4 });
-        let p = Harness::<Omega>::recovered(Complete::new(3), 0..3, Config::default(), Address(1), stable);
+        let mut p =
+            Harness::<Omega>::recovered(Complete::new(3), 0..3, Config::default(), Address(1), stable);
         assert_eq!(p.started().persist, Some(Stable { incarnation: 5 }));
         assert_eq!(p.started().effects, round(5, INTERVAL));
+        assert!(p.timer(Timer::Interval).effects.ends_with(&round(5, INTERVAL)), "it says so each time");
     }
 
     /// S3: "Líder ← NovoLíder; para todo processo i ∈ S faça: send(heartbeat, encarnação); Candidatos ← Φ";

@@ -527,7 +527,9 @@ mod tests {
     #[test]
     fn a_worse_process_that_claims_to_lead_beside_my_leader_makes_me_ask() {
         let mut p = three(led_by(5));
-        assert_eq!(p.message(FOUR, Message::Coordinator(0)).sent(), to_all(Message::Election(0)));
+        let step = p.message(FOUR, Message::Coordinator(0));
+        assert_eq!(step.sent(), to_all(Message::Election(0)));
+        assert!(sets(&step, Timer::NoAnswer, Config::default().answer_timeout));
         // 5 does not answer, 4 does: it is 5 that no longer leads.
         assert_eq!(p.message(FOUR, Message::Coordinator(0)).outputs(), [Output::follows(Id(4))]);
         assert_eq!(p.message(FIVE, Message::Coordinator(0)).outputs(), [Output::follows(Id(5))]);

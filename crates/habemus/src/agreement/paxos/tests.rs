@@ -1,8 +1,8 @@
 //! The rules, one by one.
 
 use super::*;
-use crate::Effect;
 use crate::testing::Harness;
+use crate::{Effect, Step};
 
 const ONE: Address = Address(0);
 const TWO: Address = Address(1);
@@ -313,4 +313,109 @@ fn of_what_was_accepted_the_latest_is_proposed() {
     let accept = |value| Some((THREE, Message::Accept(ballot(2, 1), Value::Number(value))));
     assert_eq!(proposed(Variant::Paxos), accept(9));
     assert_eq!(proposed(Variant::MutantEarliestAccepted), accept(5));
+}
+
+fn say(to: Address, message: Message) -> Effect<Paxos> {
+    Effect::Send { to, message }
+}
+
+fn recovered(at: Address, stable: Stable) -> Harness<Paxos> {
+    Harness::recovered(Complete::new(3), 1..=3, Config::default(), at, Some(stable))
+}
+
+/// Lamport: "A proposer selects a proposal number n and sends a prepare request". It is kept before anybody
+/// hears of it, and whoever waits for answers is woken if none come.
+#[test]
+fn however_it_comes_to_lead_it_stores_its_ballot_asks_everybody_and_waits() {
+    let wanted = Stable { proposal: Some(seven()), ..Stable::default() };
+    let is_prepared = |step: &Step<Paxos>, round, leader, others: [Address; 2]| {
+        let ballot = ballot(round, leader);
+        let [one, other] = others.map(|to| say(to, Message::Prepare(ballot)));
+        assert_eq!(step.effects, [one, other, retry()]);
+        assert_eq!(step.persist, Some(Stable { promised: ballot, ..wanted }));
+    };
+    let mut asked = paxos(ONE);
+    is_prepared(&asked.message(TWO, Message::Request(seven())), 1, 1, [TWO, THREE]);
+    is_prepared(&asked.timer(Timer::Retry), 2, 1, [TWO, THREE]);
+    is_prepared(recovered(ONE, wanted).started(), 1, 1, [TWO, THREE]);
+    let mut next = paxos(TWO);
+    next.command(propose(7));
+    is_prepared(&next.suspicion(Suspicion::Suspect(ONE)), 1, 2, [ONE, THREE]);
+}
+
+/// S3: whoever does not lead leaves it to the one that does, whoever that is at the time.
+#[test]
+fn a_value_is_handed_to_whoever_leads_now_and_again_if_nothing_comes_of_it() {
+    let request = |to| [say(to, Message::Request(seven())), retry()];
+    let wanted = Stable { proposal: Some(seven()), ..Stable::default() };
+    assert_eq!(recovered(THREE, wanted).started().effects, request(ONE));
+    let mut p = paxos(THREE);
+    // Whoever asked took it for the leader.
+    let step = p.message(TWO, Message::Request(seven()));
+    assert_eq!((step.effects.as_slice(), step.persist), (&request(ONE)[..], Some(wanted)));
+    assert_eq!(p.suspicion(Suspicion::Suspect(ONE)).effects, request(TWO));
+    assert_eq!(p.suspicion(Suspicion::Restore(ONE)).effects, request(ONE));
+}
+
+#[test]
+fn whoever_decides_stores_it_and_tells_all_until_each_has_acknowledged_it() {
+    let mut p = paxos(ONE);
+    p.command(propose(7));
+    p.message(TWO, Message::Promise(ballot(1, 1), None));
+    let tell = |to| say(to, Message::Decide(seven()));
+    let step = p.message(TWO, Message::Accepted(ballot(1, 1)));
+    let decided = Effect::Output(Output::Decided(seven()));
+    assert_eq!(step.effects, [decided.clone(), tell(TWO), tell(THREE), retry()]);
+    assert_eq!(p.timer(Timer::Retry).effects, [tell(TWO), tell(THREE), retry()]);
+    assert_eq!(p.message(TWO, Message::Learned).effects, [retry()]);
+    assert_eq!(p.timer(Timer::Retry).effects, [tell(THREE), retry()]);
+    // It is as true after a crash, and those who were told may have been told by a dead one alone.
+    let known = Stable { decided: Some(seven()), ..Stable::default() };
+    assert_eq!(recovered(ONE, known).started().effects, [decided.clone(), tell(TWO), tell(THREE), retry()]);
+    assert_eq!(recovered(TWO, known).started().effects, [decided, tell(ONE), retry()]);
+}
+
+#[test]
+fn whoever_is_told_stores_it_and_sees_that_its_leader_knows() {
+    let told = Some(Stable { decided: Some(seven()), ..Stable::default() });
+    let decided = Effect::Output(Output::Decided(seven()));
+    let mut p = paxos(THREE);
+    let step = p.message(TWO, Message::Decide(seven()));
+    let leader = say(ONE, Message::Decide(seven()));
+    assert_eq!(step.effects, [say(TWO, Message::Learned), decided.clone(), leader, retry()]);
+    assert_eq!(step.persist, told);
+    let step = paxos(THREE).message(ONE, Message::Decide(seven()));
+    assert_eq!(step.effects, [say(ONE, Message::Learned), decided, Effect::CancelTimer(Timer::Retry)]);
+    assert_eq!(step.persist, told);
+    // The next leader may not have heard of it.
+    let next = [say(TWO, Message::Decide(seven())), retry()];
+    let mut p = paxos(THREE);
+    p.message(ONE, Message::Decide(seven()));
+    assert_eq!(p.suspicion(Suspicion::Suspect(ONE)).effects, next);
+}
+
+/// A leader that asks does not know; it is told until it says that it does.
+#[test]
+fn a_leader_that_asks_for_what_is_decided_is_told_until_it_knows() {
+    for question in [
+        Message::Prepare(ballot(8, 1)),
+        Message::Accept(ballot(8, 1), Value::Number(9)),
+        Message::Request(Value::Number(9)),
+    ] {
+        let mut p = paxos(THREE);
+        p.message(ONE, Message::Decide(seven()));
+        assert_eq!(p.message(ONE, question).effects, [say(ONE, Message::Decide(seven())), retry()]);
+        assert_eq!(p.timer(Timer::Retry).effects, [say(ONE, Message::Decide(seven())), retry()]);
+    }
+}
+
+/// What was decided stays so, whatever is proposed later.
+#[test]
+fn whoever_proposes_after_the_decision_only_tells_it_again() {
+    let mut p = paxos(ONE);
+    p.message(TWO, Message::Decide(Value::Number(9)));
+    let step = p.command(propose(7));
+    assert_eq!(step.effects, [say(THREE, Message::Decide(Value::Number(9))), retry()]);
+    let kept = Stable { proposal: Some(seven()), decided: Some(Value::Number(9)), ..Stable::default() };
+    assert_eq!(step.persist, Some(kept));
 }

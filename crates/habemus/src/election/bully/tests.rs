@@ -108,7 +108,9 @@ fn who_hears_of_a_worse_leader_asks_its_own_and_elects_if_that_is_silent() {
         let step = p.message(Address(4), Message::Ok);
         assert_eq!(step.effects, [Effect::CancelTimer(Timer::NoAnswer)]);
         assert_eq!(p.process.leader, Some(Address(4)));
-        assert_eq!(silent.timer(Timer::NoAnswer).sent(), to([4, 5], Message::Election));
+        let step = silent.timer(Timer::NoAnswer);
+        assert_eq!(step.sent(), to([4, 5], Message::Election));
+        assert!(sets(&step, Timer::NoAnswer, Config::default().answer_timeout));
         assert_eq!(silent.message(Address(3), Message::Coordinator).outputs(), [Output::follows(Id(4))]);
     }
 }
@@ -170,6 +172,8 @@ fn who_leads_no_more_goes_on_telling_the_worse_ones_and_so_does_who_recovers() {
     assert_eq!(step.sent(), to([5], Message::Heard { leads: true }));
     let recovered =
         Harness::<Bully>::recovered(Complete::new(5), 1..=5, Config::default(), Address(2), Some(()));
+    let wait = Config::default().coordinator_timeout;
+    assert!(sets(&step, Timer::Unheard, wait) && sets(recovered.started(), Timer::Unheard, wait));
     for mut p in [retired, recovered] {
         assert_eq!(p.timer(Timer::Unheard).sent(), to([1, 2], Message::Election));
         p.message(Address(0), Message::Heard { leads: false });
@@ -210,6 +214,9 @@ fn who_is_trusted_again_is_told_or_asked() {
     let mut leader = three(Config { leader: Some(Id(3)), ..Config::default() });
     assert_eq!(back(&mut leader, 1), to([1], Message::Coordinator));
     assert_eq!(back(&mut leader, 5), to([5], Message::Coordinator));
+    leader.suspicion(Suspicion::Suspect(Address(0)));
+    let step = leader.suspicion(Suspicion::Restore(Address(0)));
+    assert!(sets(&step, Timer::Unheard, Config::default().coordinator_timeout));
     let mut follower = three(Config { leader: Some(Id(4)), ..Config::default() });
     assert_eq!(back(&mut follower, 2), []);
     assert_eq!(back(&mut follower, 5), to([5], Message::Election));

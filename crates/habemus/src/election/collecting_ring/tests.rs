@@ -184,6 +184,7 @@ fn a_worse_leader_is_objected_to() {
     let step = three(Config::default()).message(Address(1), coordinator(2, [1, 2]));
     assert_eq!(step.outputs(), []);
     assert_eq!(step.sent(), [to(4, election([3]))]);
+    assert!(waits(&step, 0));
 }
 
 /// The list that is under way may have passed the others before they heard of the worse leader.
@@ -240,6 +241,8 @@ fn a_recovered_process_starts_a_round() {
         Some(()),
     );
     assert_eq!(p.started().sent(), [to(3, election([2]))]);
+    let after = Config::default().hop_timeout * 6;
+    assert!(p.started().effects.contains(&Effect::SetTimer { timer: Timer::NoResult, after: after.into() }));
 }
 
 #[test]

@@ -199,6 +199,8 @@ fn whoever_has_just_heard_of_a_leader_supports_nobody_else() {
     let step = p.timer(Timer::Loyalty);
     let turn = Duration::from_micros(67_500)..=Duration::from_micros(82_500);
     assert!(sets(&step, Timer::Election, turn) && step.outputs().is_empty());
+    // Who stands follows nobody, and says so.
+    assert_eq!(p.clone().timer(Timer::Election).outputs(), [Output::Leaderless]);
     let step = p.message(Address(0), Message::VoteForMe { term: Term::of(9) });
     assert_eq!(step.sent(), [(Address(0), Message::Granted { term: Term::of(9) })]);
     assert_eq!(step.outputs(), [Output::Leaderless]);
@@ -327,11 +329,24 @@ fn a_leader_with_a_lease_cannot_be_disturbed() {
     assert_eq!(p.process, before);
 }
 
+fn stands_no_more() -> Effect<Majority> {
+    Effect::CancelTimer(Timer::Election)
+}
+
+fn is_about(effect: &Effect<Majority>, which: Timer) -> bool {
+    matches!(effect, Effect::SetTimer { timer, .. } | Effect::CancelTimer(timer) if *timer == which)
+}
+
+/// It is the last word on its timer, or the leader would stand against itself.
 #[test]
 fn alone_it_is_its_own_majority() {
     let mut p = Harness::<Majority>::new(Complete::new(1), [9], Config::default(), Address(0));
     let step = p.timer(Timer::Election);
     assert_eq!(step.outputs(), [Output::Leads { term: 1 }]);
+    assert_eq!(
+        step.effects.iter().rfind(|effect| is_about(effect, Timer::Election)),
+        Some(&stands_no_more())
+    );
     assert!(p.timer(Timer::Reliance { term: Term::of(1), round: Term::of(1) }).is_empty());
 }
 

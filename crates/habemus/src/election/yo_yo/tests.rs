@@ -166,6 +166,16 @@ fn links_that_brought_the_same_are_struck_out_but_one() {
     assert_eq!(p.process.links, [(TWO, Link::In), (EIGHT, Link::Out(None))].into());
 }
 
+/// Pruning: a link that brought nothing new is gone at both its ends, and what it said is an answer.
+#[test]
+fn who_hears_that_a_link_is_redundant_waits_for_the_others_without_it() {
+    let mut p = internal(Variant::Pruned);
+    assert!(p.message(SEVEN, Message::Redundant).is_empty());
+    let step = p.message(EIGHT, Message::Yes);
+    assert_eq!(step.sent(), [(TWO, Message::Yes), (THREE, Message::No)]);
+    assert!(!p.process.links.contains_key(&SEVEN));
+}
+
 /// Pruning: a sink with a single link strikes itself out, and so does who becomes one by this.
 #[test]
 fn who_has_only_links_that_brought_the_same_leaves() {
