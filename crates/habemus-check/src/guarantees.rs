@@ -135,7 +135,7 @@ pub fn models() -> Vec<Model> {
 }
 
 /// When timers run out in the rows of an algorithm.
-fn timers(entry: &Entry) -> Timers {
+pub(crate) fn timers(entry: &Entry) -> Timers {
     let is_endless = ENDLESS_TIMERS.iter().any(|(name, _)| *name == entry.name);
     if is_endless { Timers::MessagesFirst } else { Timers::usual(entry) }
 }

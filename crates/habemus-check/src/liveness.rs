@@ -26,7 +26,7 @@ use crate::explore::Explored;
 use crate::path::{Length, Violation, Walk, states_to};
 use crate::protocol::{Transition, TransitionKind, Trouble};
 use crate::row::situation;
-use crate::setting::ANY_NUMBER;
+use crate::setting::{ANY_NUMBER, Setting};
 use crate::visited::{SHARDS, StateId};
 use crate::world::{Successors, Worker, World};
 
@@ -204,7 +204,7 @@ impl<'w> ComponentSearch<'w> {
         self.worker.expand(&row, &mut successors)?;
         let transitions = successors.transitions.as_deref().unwrap_or_default();
         for (row, transition) in successors.states.chunks_exact(self.world.width()).zip(transitions) {
-            if is_ordinary(*transition)
+            if is_ordinary(*transition, &self.world.setting)
                 && !self.draws.contains(&(state, class(*transition)))
                 && self.is_lacking(row)
                 && let Some(id) = self.explored.visited.find(row)
@@ -290,7 +290,7 @@ impl<'w> ComponentSearch<'w> {
             // By draw and outcome, whether it can stay; of several forms of an outcome, if one can.
             let mut outcomes: FxHashMap<(Class, u16), bool> = FxHashMap::default();
             for (next, transition) in successors.states.chunks_exact(self.world.width()).zip(transitions) {
-                if !is_ordinary(*transition) {
+                if !is_ordinary(*transition, &self.world.setting) {
                     continue;
                 }
                 let (local, _) = situation(&row, transition.process as usize);
@@ -397,9 +397,10 @@ impl<'w> ComponentSearch<'w> {
     }
 }
 
-/// Whether a step is owed to a fair run: faults are not.
-fn is_ordinary(transition: Transition) -> bool {
+/// Whether a step is owed to a fair run: faults are not, and recoveries only where they are sure.
+fn is_ordinary(transition: Transition, setting: &Setting) -> bool {
     match transition.kind {
+        TransitionKind::Recover => setting.sure_recovery,
         TransitionKind::Deliver(_)
         | TransitionKind::Discard(_)
         | TransitionKind::Client
@@ -408,7 +409,6 @@ fn is_ordinary(transition: Transition) -> bool {
         TransitionKind::WrongTimeout(_)
         | TransitionKind::Crash { .. }
         | TransitionKind::Halfway { .. }
-        | TransitionKind::Recover
         | TransitionKind::Suspect(_)
         | TransitionKind::Lose(_)
         | TransitionKind::Duplicate(_)

@@ -11,6 +11,7 @@
 //! in them, it is harmless as far as these models go. Otherwise it has survived. Whoever survives, harmless
 //! or not, is either caught by a new model, or [explained](explanations).
 
+mod locks;
 mod model;
 mod models;
 mod mutant;
@@ -48,6 +49,8 @@ const MAX_BOUNDED: usize = 4;
 /// Models of which every run is covered are kept, the smallest first, until together they have so many times
 /// the states after which one is left.
 const MAX_COVERED: u64 = 10;
+/// A mutant that nobody has noticed in so many times the states of one model is given up.
+const PATIENCE: u64 = 50;
 
 /// What became of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +73,8 @@ pub enum Fate {
     Tolerated,
     /// Not every run was covered, and in those that were nobody noticed.
     Survived,
+    /// Nobody noticed in so many states that it was given up before all models were tried.
+    Undecided,
     /// It is planted, and a test other than the checker's catches it.
     Elsewhere,
 }
@@ -83,6 +88,8 @@ impl Fate {
 
 /// An algorithm, and the models in which its mutants are tried.
 pub struct Subject {
+    /// As many of a model were explored at most.
+    states: u64,
     stages: Vec<Rehearsed>,
     mutants: Vec<Mutant>,
 }
@@ -99,6 +106,7 @@ struct Stage {
 
 /// A model in which the algorithm itself was explored.
 struct Rehearsed {
+    model: Model,
     stage: Stage,
     report: CheckReport,
 }
@@ -106,26 +114,42 @@ struct Rehearsed {
 impl Subject {
     /// An algorithm in all its models, each explored up to so many states.
     pub fn new(entry: &'static Entry, states: u64) -> Self {
-        let mut stages: Vec<Rehearsed> =
-            models(entry).iter().filter_map(|model| Rehearsed::new(model, states)).collect();
+        Self::in_models(models(entry), states)
+    }
+
+    /// An algorithm in these models, each explored up to so many states.
+    fn in_models(models: Vec<Model>, states: u64) -> Self {
+        let mut stages: Vec<Rehearsed> = Vec::new();
+        for model in models {
+            let is_needless = |known: &Rehearsed| {
+                // Without timers it is all one when they run out. And what is too much for a smaller model is
+                // too much for a larger one.
+                known.sets_no_timer() && known.model.is_but_for_timers(&model)
+                    || known.is_cut_short() && model.is_no_less_than(&known.model)
+            };
+            if !stages.iter().any(is_needless) {
+                stages.extend(Rehearsed::new(model, states));
+            }
+        }
         // What is soon explored may catch most of them. Where it never ends, little is proved, and a few
         // models will do.
         stages.sort_by_key(|rehearsed| (rehearsed.report.extent == Extent::Bounded, rehearsed.report.states));
-        let mut bounded =
-            stages.split_off(stages.partition_point(|stage| stage.report.extent != Extent::Bounded));
-        bounded.truncate(MAX_BOUNDED);
-        let mut sum = 0;
+        let (mut covered, mut cut_short) = (0, 0);
         stages.retain(|rehearsed| {
-            sum += rehearsed.report.states;
-            sum <= MAX_COVERED * states
+            if rehearsed.report.extent != Extent::Bounded {
+                covered += rehearsed.report.states;
+                covered <= MAX_COVERED * states
+            } else {
+                cut_short += usize::from(rehearsed.is_cut_short());
+                cut_short <= MAX_BOUNDED || !rehearsed.is_cut_short()
+            }
         });
-        stages.append(&mut bounded);
         let mut mutants = BTreeSet::new();
         for Rehearsed { stage, .. } in &stages {
             let habits = stage.habits.lock().unwrap_or_else(PoisonError::into_inner);
             mutants.extend(habits.mutants().cloned());
         }
-        Subject { stages, mutants: mutants.into_iter().collect() }
+        Subject { states, stages, mutants: mutants.into_iter().collect() }
     }
 
     /// Everything that might be done otherwise than the algorithm does it.
@@ -135,16 +159,22 @@ impl Subject {
 
     /// Tries a mutant in every model, until one notices.
     pub fn try_mutant(&self, mutant: &Mutant) -> Fate {
-        let (mut is_covered, mut is_same) = (true, true);
-        for stage in &self.stages {
+        let (mut is_covered, mut is_same, mut explored) = (true, true, 0);
+        for stage in self.stages.iter().filter(|stage| stage.stage.gives_occasion_to(mutant)) {
             let changed = Arc::new(AtomicBool::new(false));
             match stage.try_system(Some(mutant), &changed) {
                 Notice::Broken { by, steps } => {
                     return Fate::Caught { model: stage.stage.name.clone(), by, steps };
                 }
-                Notice::Nothing { is_covered: all } => is_covered &= all,
+                Notice::Nothing { is_covered: all, states } => {
+                    is_covered &= all;
+                    explored += states;
+                }
             }
             is_same &= !changed.load(Ordering::Relaxed);
+            if explored > PATIENCE * self.states {
+                return if mutant.change.is_redundant() { Fate::Tolerated } else { Fate::Undecided };
+            }
         }
         match (is_same, is_covered) {
             (true, _) => Fate::Same,
@@ -165,7 +195,7 @@ impl Subject {
                 Notice::Broken { by, steps } => {
                     return Fate::Caught { model: stage.stage.name.clone(), by, steps };
                 }
-                Notice::Nothing { is_covered: all } => is_covered &= all,
+                Notice::Nothing { is_covered: all, .. } => is_covered &= all,
             }
         }
         if is_covered { Fate::Harmless } else { Fate::Survived }
@@ -193,10 +223,15 @@ pub fn planted_fates(entry: &Entry) -> Vec<(&'static str, Fate)> {
 /// What a model noticed of a mutant.
 enum Notice {
     Broken { by: String, steps: Option<usize> },
-    Nothing { is_covered: bool },
+    Nothing { is_covered: bool, states: u64 },
 }
 
 impl Stage {
+    /// Whether the mutant may do otherwise than the algorithm here.
+    fn gives_occasion_to(&self, mutant: &Mutant) -> bool {
+        self.habits.lock().unwrap_or_else(PoisonError::into_inner).give_occasion_to(mutant)
+    }
+
     fn system(&self, mutant: Option<&Mutant>, changed: &Arc<AtomicBool>) -> ErasedSystem {
         let processes = self.facts.processes() as u32;
         let (inner, habits) = (Arc::clone(&self.handlers), Arc::clone(&self.habits));
@@ -212,9 +247,13 @@ impl Stage {
 impl Rehearsed {
     /// Explores the algorithm itself; `None` if it cannot be under such circumstances, or keeps nothing
     /// there.
-    fn new(model: &Model, states: u64) -> Option<Self> {
+    fn new(model: Model, states: u64) -> Option<Self> {
         let system = catalogue::build(&model.request()).ok()?.accept(Erase).ok()?;
-        let max_states = model.setting.max_states.map_or(states, |max| max.min(states));
+        let max_states = match model.setting.max_depth {
+            // It says itself how deep it goes.
+            Some(_) => 10 * states,
+            None => model.setting.max_states.map_or(states, |max| max.min(states)),
+        };
         let mut stage = Stage {
             name: model.name.clone(),
             setting: Setting { max_states: Some(max_states), keep_going: true, ..model.setting.clone() },
@@ -241,7 +280,19 @@ impl Rehearsed {
         (stage.setting.properties, stage.setting.keep_going) = (Properties::Named(kept), false);
         // A mutant has a few more states than the algorithm, or very many.
         stage.setting.max_states = Some(2 * report.states + 2 * report.states.min(2_000) + 200);
-        has_any.then_some(Rehearsed { stage, report })
+        has_any.then_some(Rehearsed { model, stage, report })
+    }
+
+    /// Whether no process ever set a timer.
+    fn sets_no_timer(&self) -> bool {
+        let habits = self.stage.habits.lock().unwrap_or_else(PoisonError::into_inner);
+        habits.mutants().all(|mutant| !matches!(mutant.change, Change::NotSet(_)))
+    }
+
+    /// Whether there is more of it than was explored, and nobody asked for so little.
+    fn is_cut_short(&self) -> bool {
+        let is_as_deep = self.model.setting.max_depth.is_some_and(|max| self.report.depth >= max);
+        self.report.extent == Extent::Bounded && !is_as_deep
     }
 
     fn try_system(&self, mutant: Option<&Mutant>, changed: &Arc<AtomicBool>) -> Notice {
@@ -291,7 +342,7 @@ impl Rehearsed {
             Some(line) if is_even => {
                 Notice::Broken { by: format!("it never happens that {}", line.what), steps: None }
             }
-            _ => Notice::Nothing { is_covered },
+            _ => Notice::Nothing { is_covered, states: report.states },
         }
     }
 }

@@ -21,6 +21,9 @@ pub struct Setting {
     pub budget: Budget,
     /// Who may crash; empty: everybody.
     pub faulty: Vec<Address>,
+    /// Whether recoveries are sure: whoever has crashed comes back as long as the budget has one left, as a
+    /// partition heals in the end. Else they only may come, and nothing is owed to who waits for one.
+    pub sure_recovery: bool,
     /// Who starts an election.
     pub start: Start,
     /// How often each client of a lock enters; [`ANY_NUMBER`]: as often as it likes.
@@ -72,6 +75,7 @@ impl Default for Setting {
             timers: Timers::AnyTime,
             budget: Budget::default(),
             faulty: Vec::new(),
+            sure_recovery: false,
             start: Start::EveryChoice,
             entries: 1,
             clients: Vec::new(),

@@ -23,6 +23,8 @@ pub struct Model {
     pub ids: Vec<u64>,
     /// How processes are connected, if not as usual.
     pub topology: Option<&'static str>,
+    /// The detector, if not as usual.
+    pub detector: Option<&'static str>,
     /// The options of the algorithm.
     pub options: BTreeMap<String, String>,
     /// The circumstances.
@@ -36,6 +38,7 @@ pub(super) fn model(algorithm: &'static str, processes: u64) -> Model {
         name: format!("n = {processes}"),
         ids: (1..=processes).collect(),
         topology: None,
+        detector: None,
         options: BTreeMap::new(),
         setting: Setting::default(),
     }
@@ -49,6 +52,7 @@ impl Model {
             name: row.faults().to_owned(),
             ids: row.ids(),
             topology: None,
+            detector: None,
             options: row.named_options(),
             setting: row.setting(),
         }
@@ -95,12 +99,49 @@ impl Model {
             algorithm: self.algorithm,
             ids: self.ids.iter().copied().map(Id).collect(),
             shape: self.topology.map(|name| Shape::Named(name.to_owned())),
-            detector: None,
+            detector: self.detector,
             options: &self.options,
             pulse: DEFAULT_PULSE,
             seed: 1,
             signatures: Some(habemus::signatures::Scheme::Made(habemus_signatures::ed25519)),
         }
+    }
+
+    /// Whether nothing but the moments at which timers run out tells it from another model.
+    pub(super) fn is_but_for_timers(&self, other: &Model) -> bool {
+        let timers = self.setting.timers;
+        self.is_of_the_same_system(other)
+            && self.ids == other.ids
+            && self.setting == Setting { timers, ..other.setting.clone() }
+    }
+
+    /// Whether it has at least as much in it as another model of the same circumstances.
+    pub(super) fn is_no_less_than(&self, other: &Model) -> bool {
+        let alike = Setting {
+            clients: other.setting.clients.clone(),
+            entries: other.setting.entries,
+            faulty: other.setting.faulty.clone(),
+            ..self.setting.clone()
+        };
+        self.is_of_the_same_system(other)
+            && alike == other.setting
+            && self.ids.len() >= other.ids.len()
+            && self.wishes() >= other.wishes()
+            && (self.setting.faulty.is_empty() || self.setting.faulty == other.setting.faulty)
+    }
+
+    fn is_of_the_same_system(&self, other: &Model) -> bool {
+        (self.algorithm, self.topology, self.detector, &self.options)
+            == (other.algorithm, other.topology, other.detector, &other.options)
+    }
+
+    /// How often anybody may enter, if it is a lock.
+    fn wishes(&self) -> u64 {
+        let clients = match self.setting.clients.len() {
+            0 => self.ids.len(),
+            some => some,
+        };
+        clients as u64 * u64::from(self.setting.entries)
     }
 
     /// Checks it.

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use habemus::catalogue::Entry;
 use habemus::{Address, ProblemKind};
 
+use super::locks;
 use super::model::{Model, model};
 use super::planted::{Planted, planted};
 use crate::guarantees::{self, FAULTS, Fault};
-use crate::setting::{ANY_NUMBER, Properties, Setting, Start, Timers};
+use crate::setting::{Properties, Setting, Start, Timers};
 
 /// Options that the table of guarantees leaves as they usually are, and that give other rules their turn.
 const OPTIONS: [(&str, &str, &str); 3] =
@@ -64,7 +65,8 @@ pub(super) fn models(entry: &'static Entry) -> Vec<Model> {
         let setting = Setting { properties: Properties::All, ..model.setting.clone() };
         Model { name: format!("that of {mutant}"), setting, ..model }
     }));
-    let usual = Timers::usual(entry);
+    let is_lock = entry.problem == ProblemKind::MutualExclusion;
+    let usual = if is_lock { guarantees::timers(entry) } else { Timers::usual(entry) };
     // What is set otherwise somewhere in the table is put to every fault as well.
     let mut options = vec![BTreeMap::new()];
     for model in &models {
@@ -75,9 +77,20 @@ pub(super) fn models(entry: &'static Entry) -> Vec<Model> {
     for (_, name, value) in OPTIONS.iter().filter(|(algorithm, ..)| *algorithm == entry.name) {
         options.push(BTreeMap::from([((*name).to_owned(), (*value).to_owned())]));
     }
+    options.extend(locks::options(entry));
     let troubles = || FAULTS.map(Trouble::One).into_iter().chain(REPEATED);
     for (options, trouble) in options.iter().flat_map(|options| troubles().map(move |it| (options, it))) {
-        for (processes, starters) in [(2, 0..2), (3, 0..1), (3, 2..3), (3, 1..3), (3, 0..3)] {
+        if let Trouble::One(fault) = trouble
+            && is_lock
+            && fault != Fault::WrongTimeouts
+            && options.values().any(|value| value.ends_with("ms"))
+        {
+            models.push(locks::timed(entry, options, fault));
+        }
+        // What is broken about one client of a lock is broken in very few states.
+        let alone = [(2, 0..1), (2, 1..2)].into_iter().filter(|_| is_lock);
+        let several = [(2, 0..2), (3, 0..1), (3, 2..3), (3, 1..3), (3, 0..3)];
+        for (processes, starters) in alone.chain(several) {
             // Who asks is everybody, one, or two of three, who have rivals in fewer states.
             let asking: Vec<Address> = starters.map(Address).collect();
             // Where timers run out at any time, none is wrong.
@@ -85,7 +98,7 @@ pub(super) fn models(entry: &'static Entry) -> Vec<Model> {
             let may_be = |timers: &Timers| match timers {
                 Timers::AnyTime => trouble != Trouble::One(Fault::WrongTimeouts),
                 // Who stays inside while time passes is of interest where there are timeouts.
-                Timers::LateClients => !options.is_empty() && entry.problem == ProblemKind::MutualExclusion,
+                Timers::LateClients => !options.is_empty() && is_lock,
                 _ => true,
             };
             for timers in all.filter(may_be) {
@@ -140,12 +153,8 @@ pub(super) fn models(entry: &'static Entry) -> Vec<Model> {
         let all: Vec<Address> = (0..4).map(Address).collect();
         models.push(small(entry, NO_TROUBLE, 4, &all, usual).topology("complete"));
     }
-    if entry.problem == ProblemKind::MutualExclusion {
-        let mut order = small(entry, NO_TROUBLE, 3, &[], usual).property("EM3");
-        (order.name, order.setting.clocks) = ("requests in order".to_owned(), true);
-        let mut ever = small(entry, NO_TROUBLE, 2, &[], usual);
-        (ever.name, ever.setting.entries) = ("n = 2, any number of entries".to_owned(), ANY_NUMBER);
-        models.extend([order, ever]);
+    if is_lock {
+        models.extend(locks::of_lock(entry, usual));
     }
     models
 }
@@ -188,6 +197,8 @@ fn small(entry: &Entry, trouble: Trouble, processes: u64, asking: &[Address], ti
     match entry.problem {
         ProblemKind::MutualExclusion => {
             small.setting.clients = asking.to_vec();
+            // Whoever waits for one that is down is served when it is back, if it is.
+            small.setting.sure_recovery = small.setting.budget.recoveries > 0;
             // What is left over of one entry meets the next.
             small.setting.entries = if processes == 2 || asking.len() == 1 { 2 } else { 1 };
         }

@@ -36,6 +36,19 @@ impl Habits {
     pub(super) fn mutants(&self) -> impl Iterator<Item = &Mutant> {
         self.mutants.iter()
     }
+
+    /// Whether the algorithm was ever in a place where the mutant would do otherwise. Where it never was, the
+    /// mutant takes the same steps as the algorithm.
+    pub(super) fn give_occasion_to(&self, mutant: &Mutant) -> bool {
+        match mutant.change {
+            // The other kind may be sent at another event.
+            Change::SendOther(kind, other) => {
+                let sends = Mutant { trigger: mutant.trigger.clone(), change: Change::Drop(kind) };
+                self.mutants.contains(&sends) && self.messages.contains_key(other)
+            }
+            _ => self.mutants.contains(mutant),
+        }
+    }
 }
 
 /// Handlers that are watched, or changed.

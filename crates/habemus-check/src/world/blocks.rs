@@ -160,6 +160,7 @@ impl Worker<'_> {
             self.begin_in(state, environment.with_group(0));
             self.emit(out, 0, TransitionKind::Heal, 0);
         }
+        quiet &= !self.owes_recovery(state, environment);
         if environment.0 != 0 {
             self.faults(state, environment, out)?;
         }

@@ -121,6 +121,13 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Whether somebody is down and sure to come back.
+    pub(super) fn owes_recovery(&mut self, state: &[u32], environment: Environment) -> bool {
+        self.world.setting.sure_recovery
+            && environment.left(Fault::Recovery) > 0
+            && (0..self.world.processes).any(|address| self.life(situation(state, address).0) == Life::Down)
+    }
+
     /// Any timer that runs may run out at once, and no time passes.
     fn time_out_wrongly(
         &mut self,

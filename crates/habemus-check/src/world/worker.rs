@@ -132,6 +132,7 @@ impl<'w> Worker<'w> {
             self.begin_in(state, environment.with_group(0));
             self.emit(out, 0, TransitionKind::Heal, 0);
         }
+        owed |= u32::from(self.owes_recovery(state, environment));
         if environment.0 != 0 {
             self.faults(state, environment, out)?;
         }

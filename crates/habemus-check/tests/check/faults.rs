@@ -105,3 +105,22 @@ fn wrong_timeouts_are_spent_like_other_faults() {
     assert_eq!(once.property("agreement").map(|line| line.verdict), Some(CheckVerdict::Holds));
     assert!(timely(1).with(|setting| setting.timers = Timers::AnyTime).try_run().is_err());
 }
+
+/// A coordinator that stores its grants comes back and reminds whoever it granted to: nobody waits for ever,
+/// unless it stays away.
+#[test]
+fn who_waits_for_one_that_is_sure_to_come_back_is_served() {
+    for (is_sure, verdict) in [(false, CheckVerdict::Violated), (true, CheckVerdict::Holds)] {
+        let report = model("quorum", 2)
+            .with(|setting| {
+                setting.timers = Timers::MessagesFirst;
+                setting.properties = Properties::Named(vec!["EM2".to_owned()]);
+                setting.budget = Budget { crashes: 1, recoveries: 1, ..Budget::default() };
+                (setting.sure_recovery, setting.entries) = (is_sure, 2);
+                (setting.clients, setting.faulty) = (vec![Address(0)], vec![Address(1)]);
+            })
+            .run();
+        let line = report.property("EM2").expect("it was asked for");
+        assert_eq!(line.verdict, verdict, "{is_sure}");
+    }
+}

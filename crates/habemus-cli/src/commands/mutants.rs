@@ -54,7 +54,8 @@ impl Tried {
     fn new(entry: &Entry, mutant: String, fate: Fate) -> Self {
         let mut known = explanations().into_iter();
         let known = known.find(|known| known.algorithm == entry.name && known.mutant == mutant);
-        let explanation = known.filter(|_| fate.is_survival()).map(|known| known.reason);
+        let is_noticed = !fate.is_survival() && fate != Fate::Undecided;
+        let explanation = known.filter(|_| !is_noticed).map(|known| known.reason);
         Tried { algorithm: entry.name.to_owned(), mutant, fate, explanation }
     }
 
@@ -62,6 +63,11 @@ impl Tried {
     pub(crate) fn is_explained_in_vain(&self) -> bool {
         let is_known = |known: &Explanation| known.algorithm == self.algorithm && known.mutant == self.mutant;
         matches!(self.fate, Fate::Caught { .. }) && explanations().iter().any(is_known)
+    }
+
+    /// Whether it was given up, and nobody knows whether anybody would notice.
+    pub(crate) fn is_undecided(&self) -> bool {
+        self.fate == Fate::Undecided && self.explanation.is_none()
     }
 
     /// Whether nobody notices, and nobody knows why.

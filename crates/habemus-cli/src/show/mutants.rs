@@ -19,6 +19,7 @@ pub(crate) fn mutants(tried: &[Tried]) -> String {
         let same = count(&|tried| tried.fate == Fate::Same);
         let tolerated = count(&|tried| tried.fate == Fate::Tolerated);
         let explained = count(&|tried| tried.explanation.is_some());
+        let undecided = count(&Tried::is_undecided);
         let unexplained = count(&Tried::is_unexplained);
         let mut counts = vec![format!("{caught} of {} caught", of_one.len())];
         for (count, what) in [
@@ -26,6 +27,7 @@ pub(crate) fn mutants(tried: &[Tried]) -> String {
             (same, "never differ"),
             (tolerated, "only repeat"),
             (explained, "explained"),
+            (undecided, "not decided"),
             (unexplained, "survive"),
         ] {
             counts.extend((count > 0).then(|| format!("{count} {what}")));
@@ -40,6 +42,10 @@ pub(crate) fn mutants(tried: &[Tried]) -> String {
                 1,
             ));
         }
+    }
+    for tried in tried.iter().filter(|tried| tried.is_undecided()) {
+        let said = format!("{}, {}: not noticed, and given up", tried.algorithm, tried.mutant);
+        text.push_str(&wrap("? ", &said, WIDTH));
     }
     for tried in tried.iter().filter(|tried| tried.is_explained_in_vain()) {
         let said = format!("{}, {}: it is caught, and explained all the same", tried.algorithm, tried.mutant);

@@ -234,6 +234,18 @@ mod tests {
         assert_eq!(p.message(FIRST, Message::Reply(at(3))).effects, [entered(None)]);
     }
 
+    /// Lamport's IR2: whoever receives a message sets its clock beyond the time that it says. Where many ask,
+    /// one of them falls far behind the others without it.
+    #[test]
+    fn whatever_comes_moves_the_next_request_beyond_its_time() {
+        for message in [Message::Request(at(41)), Message::Reply(at(41)), Message::Release(at(41))] {
+            let mut p = twenty(Config::default());
+            p.message(FIRST, message);
+            p.command(Command::Acquire);
+            assert!(p.process.clock > at(42), "{message:?}");
+        }
+    }
+
     /// Lamport's rules 3 and 4: who leaves strikes its request out and tells everybody, who do the same.
     #[test]
     fn who_leaves_tells_everybody() {

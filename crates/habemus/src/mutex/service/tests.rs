@@ -166,6 +166,19 @@ fn a_log_that_comes_back_knows_the_holder_the_queue_and_the_last_token() {
     }
 }
 
+/// A grant that was on its way while its client was down must not be taken for that of a later wish.
+#[test]
+fn every_start_has_a_number_of_its_own_and_stores_it_at_once() {
+    let mut stored = process(FIRST, Config::default()).started().persist.clone();
+    for number in 2..5 {
+        let config = Config::default();
+        let back = Harness::<Service>::recovered(Complete::new(3), 1..=3, config, FIRST, stored);
+        assert_eq!(back.process.ticket.incarnation, number);
+        stored = back.started().persist.clone();
+        assert_eq!(stored.as_ref().map(|memory| memory.incarnation), Some(number));
+    }
+}
+
 #[test]
 fn the_mutants_are_what_they_say() {
     let no_grace = Config { variant: Variant::MutantNoGrace, ..Config::default() };
