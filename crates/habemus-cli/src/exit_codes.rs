@@ -19,7 +19,10 @@ const EXIT_CODES: &[(&str, [&str; 4])] = &[
             "interrupted",
         ],
     ),
-    ("mutants", ["every mutant is caught or explained", "some survive", "bad input", "interrupted"]),
+    (
+        "mutants",
+        ["every mutant is caught, explained or given up", "some survive", "bad input", "interrupted"],
+    ),
     ("errata", ["shown", "", "bad input", "interrupted"]),
     ("cost", ["theory holds", "a measured figure contradicts it", "bad input", "interrupted"]),
     ("detectors", ["measured", "", "bad input", "interrupted"]),

@@ -120,7 +120,7 @@ impl Machine {
             disk: Hexadecimal(self.id.0),
             starts: self.directory.starts,
             life: Hexadecimal(self.life),
-            found: journal.extent(),
+            found: journal.found(),
         };
         self.running = Some(Running {
             replica,
@@ -148,6 +148,8 @@ impl Machine {
             let _ = running.work();
         }
         self.disk.restart();
+        // What it writes meanwhile could make up for what it has lost, in the eyes of those who were away.
+        self.dismissed |= self.older;
         self.life += 1;
     }
 }

@@ -32,6 +32,8 @@ pub struct Journal<D> {
     segments: VecDeque<Segment>,
     /// Where the next batch goes.
     end: usize,
+    /// How far it went when it was opened.
+    found: Extent,
     /// The latest state. Every segment begins with the one before it, so that no earlier segment is needed
     /// for that.
     state: StoredState,
@@ -66,11 +68,13 @@ impl<D: Disk> Journal<D> {
             limits,
             segments: VecDeque::new(),
             end: 0,
+            found: Extent::default(),
             state: first.state,
             snapshot_index: first.snapshot.as_ref().map_or(0, |snapshot| snapshot.index),
             failed: false,
         };
         journal.begin_segment(1, None)?;
+        journal.found = journal.extent();
         let empty = StoredSnapshot {
             index: 0,
             term: 0,
@@ -118,6 +122,7 @@ impl<D: Disk> Journal<D> {
             limits,
             segments: VecDeque::new(),
             end: 0,
+            found: Extent::default(),
             state: found.state,
             snapshot_index: found.snapshot.index,
             failed: false,
@@ -131,6 +136,7 @@ impl<D: Disk> Journal<D> {
             let name = segment::name(number);
             journal.disk.remove(&name).map_err(JournalError::disk(&name))?;
         }
+        journal.found = journal.extent();
         journal.cut_torn_end(&numbers)?;
         let snapshot = Some(found.snapshot).filter(|snapshot| snapshot.index > 0);
         let recovered = Recovered { state: journal.state, snapshot, entries };
@@ -172,6 +178,12 @@ impl<D: Disk> Journal<D> {
     /// How far it goes.
     pub fn extent(&self) -> Extent {
         Extent { segment: last(&self.segments).number, end: self.end as u64 }
+    }
+
+    /// How far it went when it was opened, before its end was mended: what that wrote says nothing of what
+    /// had been there.
+    pub fn found(&self) -> Extent {
+        self.found
     }
 
     fn try_write(&mut self, writes: &[Write]) -> Result<(), JournalError> {

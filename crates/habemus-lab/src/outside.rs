@@ -24,6 +24,7 @@ const FAULTS: &[(&str, &str)] = &[
 /// Why a promise has an exception.
 const REASONS: &[(&str, &str)] = &[
     ("a slow holder is taken for dead", "um detentor lento é tido por morto"),
+    ("who is slow to enter is taken for dead", "quem demora a entrar é tido por morto"),
     ("each part has a leader", "cada parte tem um líder"),
     ("each side has the best of its own while it lasts", "enquanto dura, cada lado tem o melhor dos seus"),
     (

@@ -64,7 +64,7 @@ pub(crate) async fn serve(config: Config) -> Result<(), String> {
             disk: identity.disk,
             starts: identity.starts,
             life: Hexadecimal(random::bits()),
-            found: journal.extent(),
+            found: journal.found(),
         },
     };
     let others = Arc::new(Others::read(&config.data, face.me)?);

@@ -44,7 +44,7 @@ pub(super) struct Explorer<'w> {
     successors: Successors,
     /// The memory that was in use after room was made: as long as no more is, what was given back is not used
     /// up again.
-    settled: u64,
+    after_room_was_made: u64,
     /// Broken properties: which, and in which state.
     pub(super) found: Vec<(usize, Vec<u32>)>,
     pub(super) counts: Counts,
@@ -71,7 +71,7 @@ impl<'w> Explorer<'w> {
             first_shard,
             states: Vec::new(),
             successors: Successors::default(),
-            settled: 0,
+            after_room_was_made: 0,
             found: Vec::new(),
             counts: Counts::default(),
             is_last: false,
@@ -246,7 +246,7 @@ impl<'w> Explorer<'w> {
         if self.world.setting.spill.is_none() {
             return in_use < max;
         }
-        if in_use <= self.settled.max(max - max / MARGIN) {
+        if in_use <= self.after_room_was_made.max(max - max / MARGIN) {
             return true;
         }
         if self.visited.bytes() >= max / MIN_SPILLED {
@@ -256,8 +256,8 @@ impl<'w> Explorer<'w> {
             self.worker = Worker::new(self.world, search);
             self.worker.reached = reached;
         }
-        self.settled = memory(self.visited);
-        self.settled < max
+        self.after_room_was_made = memory(self.visited);
+        self.after_room_was_made < max
     }
 }
 

@@ -281,6 +281,8 @@ impl LockClient {
 
     /// It is gone, without a word, and another one comes.
     pub(super) fn vanish(&mut self, hands: &mut Hands<'_>) {
+        // Whoever stood still has not looked at its clock yet.
+        self.notice_the_end(hands);
         self.believe_no_more(hands.now, hands);
         self.session = None;
         self.start_over(hands);

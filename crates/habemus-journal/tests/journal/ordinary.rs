@@ -153,6 +153,16 @@ fn damage_before_the_last_batch_is_refused_wherever_it_is() {
 }
 
 #[test]
+fn what_mends_a_torn_end_does_not_pass_for_what_was_lost() {
+    let disk = CruelDisk::new(0);
+    let confirmed = Journal::create(disk.clone(), SMALL, &first()).expect("the disk works").extent();
+    disk.damage(SEGMENT, 0);
+    let (journal, _) = Journal::open(disk, SMALL).expect("it looks as if a crash had torn it");
+    assert!(journal.extent() >= confirmed, "{:?} is written, {confirmed:?} was", journal.extent());
+    assert!(journal.found() < confirmed, "{:?} was found of {confirmed:?}", journal.found());
+}
+
+#[test]
 fn a_damaged_snapshot_is_refused() {
     let length = short().read("snapshot").expect("there is one").len();
     for offset in 0..length {
