@@ -22,14 +22,14 @@ use crate::{Outcome, interrupt, output, show};
 #[derive(Args)]
 #[command(after_help = "Examples:
   habemus mutants ricart-agrawala
-  habemus mutants --states 500
+  habemus mutants --states 2000
   habemus mutants paxos --json")]
 pub(crate) struct Mutants {
     /// Only this algorithm.
     #[arg(value_name = "ALGORITHM")]
     algorithm: Option<String>,
     /// Leave a model after so many states.
-    #[arg(long, value_name = "N", default_value_t = 3_000)]
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
     states: u64,
     /// Every mutant and what became of it, as JSON.
     #[arg(long)]
